@@ -1,0 +1,1 @@
+"""preflight: a static linter for the files that launch LLM servers."""
