@@ -19,10 +19,13 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
+NOTE, WARNING, ERROR = Severity.NOTE, Severity.WARNING, Severity.ERROR
+
 SAFE, UNSAFE, DISPLAY = "safe", "unsafe", "display"
 """SAFE: the same launch, or one that could not start and had one remedy. UNSAFE: a judgement. DISPLAY: never applied."""
 
 STAGES = ("arguments", "init", "load", "kv-sizing", "capture", "serving")
+"""When a launch would fail, in the order of a boot."""
 
 
 class Rule(NamedTuple):
@@ -48,7 +51,28 @@ class Related(NamedTuple):
     label: str
 
 
+class Finding(NamedTuple):
+    """What a rule or a reader yields, before suppression. Without `severity` and `stage`: those of its rule."""
+
+    message: str
+    at: Place
+    severity: Severity | None = None
+    stage: str | None = None
+    related: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    data: Mapping[str, object] = {}
+
+
+class Problem(NamedTuple):
+    """A finding that a reader makes, by the code of the rule that documents it."""
+
+    code: str
+    finding: Finding
+
+
 class Diagnostic(NamedTuple):
+    """What is reported. `stage` says when the launch would fail, None where nothing fails."""
+
     rule: Rule
     severity: Severity
     stage: str | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from preflight.diagnostics import Problem
 from preflight.text import Document, Edit, Located, Place, Text
 
 KNOWN, DEFAULT, UNKNOWN_STATE = "known", "default", "unknown"
@@ -83,3 +84,19 @@ class LaunchSite(NamedTuple):
     """What tells this launch from others of the same file: a service, a container, a `name` key."""
     extent: Place | None = None
     """The whole table, list or command, which a suppression above it covers."""
+
+
+class Suppression(NamedTuple):
+    """`# preflight: ignore[CODES] reason`: what it covers, None for the whole file."""
+
+    codes: tuple[Located[str], ...]
+    covers: Place | None
+    at: Place
+
+
+class Reading(NamedTuple):
+    """All that a reader has to say of one document."""
+
+    sites: tuple[LaunchSite, ...]
+    problems: tuple[Problem, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
