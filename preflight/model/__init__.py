@@ -1,0 +1,1 @@
+"""What a model is: geometry, weight components, and arithmetic on both."""
