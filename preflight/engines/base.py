@@ -1,0 +1,183 @@
+"""A resolved launch, and what an engine is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from preflight.diagnostics import UNSAFE, Fix, Related, Severity
+from preflight.engines.steps import UNKNOWN, Event, Row, Setting, Topic
+from preflight.engines.versions import Version
+from preflight.launch import LaunchSite
+from preflight.memory.range import Range
+from preflight.text import Edit, Located, Place
+
+if TYPE_CHECKING:
+    from preflight.hardware.types import Hardware
+    from preflight.memory.budget import Budget
+    from preflight.model.types import Model
+
+
+class Observed(NamedTuple):
+    """Figures of a boot log, bytes per GPU as the engine takes them (the minimum over ranks); bounds are the rounding."""
+
+    free_before_load: Range | None = None
+    free_after_load: Range | None = None
+    weights: Range | None = None
+    draft_weights: Range | None = None
+    kv_tokens: int | None = None
+    kv_cache: Range | None = None
+    graphs: Range | None = None
+    activations: Range | None = None
+
+
+class Expect(NamedTuple):
+    kv_tokens: int | None = None
+    context_length: int | None = None
+    concurrent_requests: int | None = None
+
+
+class FlagUse(NamedTuple):
+    """One flag of the command line: its stable name, and which tokens of the argv spell it and its values."""
+
+    name: str
+    spelling: str
+    value: Any
+    first: int
+    last: int
+
+    def is_bare(self) -> bool:
+        return self.first == self.last
+
+
+class VersionChoice(NamedTuple):
+    """Which release a launch is judged by, and how sure that is.
+
+    `cap` bounds the severity of memory findings, `others` are the further releases that the project allows.
+    """
+
+    version: Version
+    text: str
+    given: str | None
+    cap: Severity
+    others: tuple[str, ...] = ()
+    note: str | None = None
+    known: bool = True
+    """False for a release older than the first catalogue: its flags are not judged."""
+
+
+class Launch(NamedTuple):
+    """A launch as one release of its engine resolves it."""
+
+    site: LaunchSite
+    engine: Engine
+    version: VersionChoice
+    settings: Mapping[str, Setting]
+    trace: tuple[Event, ...]
+    uses: tuple[FlagUse, ...]
+    problems: tuple[Any, ...]
+    """What the engine's parser says of the command line."""
+    hardware: Hardware | None
+    model: Model | None
+    draft: Model | None
+    observed: Observed
+    expect: Expect
+    tables: Mapping[str, Mapping[str, Located[object]]]
+    """hardware, model, observed, expect as given, settings of the project included."""
+    profile_names: Mapping[str, str | None]
+    env: Mapping[str, str | None] = {}
+    again: Callable[[LaunchSite], Launch] | None = None
+    """Resolves another form of the launch under the same circumstances."""
+
+    @property
+    def head(self) -> Place:
+        return self.site.head
+
+    def value(self, name: str) -> Any:
+        """The resolved value of a setting; None where it is unset, UNKNOWN where it cannot be known."""
+        setting = self.settings.get(name)
+        if setting is None:
+            return None if self.site.complete else UNKNOWN
+        return setting.value
+
+    def known(self, name: str) -> Any:
+        """The resolved value; None where it is unset or unknown."""
+        value = self.value(name)
+        return None if value is UNKNOWN else value
+
+    def use(self, name: str) -> FlagUse | None:
+        """The last use of a flag on the command line, which is the one that counts."""
+        return next((use for use in reversed(self.uses) if use.name == name), None)
+
+    def place(self, name: str) -> Place:
+        """Where a setting is given, from its flag to its value; the launch's head where it is not."""
+        setting = self.settings.get(name)
+        return setting.place if setting is not None and setting.place is not None else self.head
+
+    def related(self, names: Iterable[str], besides: Place) -> tuple[Related, ...]:
+        """The places of the settings that were given, as related places of a finding at `besides`."""
+        found: dict[tuple[str, int, int], Related] = {}
+        for name in names:
+            setting = self.settings.get(name)
+            if setting is not None and setting.place is not None and setting.place != besides:
+                found.setdefault(setting.place.key(), Related(setting.place, name))
+        return tuple(found.values())
+
+    def edit(self, name: str, value: Any) -> Edit | None:
+        """The edit that gives a setting `value` (None or False: takes its flag out; True: a bare switch)."""
+        use = self.use(name)
+        if value is None or value is False:
+            return self.site.editor.delete(use.first, use.last) if use is not None else None
+        words = [*map(_spell, value)] if isinstance(value, list | tuple) else [_spell(value)]
+        if use is None:
+            return self.site.editor.insert(self.flag(name), () if value is True else words)
+        if use.is_bare() or use.last - use.first != len(words):
+            return None
+        if len(words) == 1:
+            return self.site.argv[use.last].replace(words[0])
+        return None
+
+    def without(self, name: str) -> Launch | None:
+        """The launch as it would be without a flag; None where the flag is not given."""
+        use = self.use(name)
+        if use is None or self.again is None:
+            return None
+        argv = self.site.argv
+        return self.again(self.site._replace(argv=argv[: use.first] + argv[use.last + 1 :]))
+
+    def flag(self, name: str) -> str:
+        """This release's spelling of a setting, with dashes."""
+        setting = self.settings.get(name)
+        if setting is not None and setting.flag is not None:
+            return setting.flag
+        return self.engine.spelling(name, self.version.version)
+
+    def fix(self, name: str, value: Any, title: str, applicability: str = UNSAFE) -> tuple[Fix, ...]:
+        """A fix of one edit; nothing where the edit cannot be made in place."""
+        edit = self.edit(name, value)
+        return () if edit is None else (Fix(title, (edit,), applicability),)
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+class Engine(NamedTuple):
+    """What an engine gives to the linter. A rule knows no engine's words: they come from here."""
+
+    name: str
+    title: str
+    knob: str
+    """The setting that moves the KV pool."""
+    read: tuple[Version, ...]
+    """The releases whose source was read for the rows, ascending."""
+    releases: Callable[[], Sequence[str]]
+    """All releases of the flag history, ascending."""
+    parse: Callable[[LaunchSite, str], tuple[dict[str, Setting], tuple[FlagUse, ...], tuple[Any, ...]]]
+    """The command line as a release's parser reads it: settings, uses and problems."""
+    rows: Callable[[Iterable[tuple[Row, Topic]]], Sequence[tuple[Row, Topic | None]]]
+    """Upstream's order: the engine's own rows and those of the rules, merged."""
+    budget: Callable[[Launch], Budget]
+    spelling: Callable[[str, Version], str]

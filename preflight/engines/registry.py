@@ -1,0 +1,16 @@
+"""The engines by name, loaded when a launch needs one."""
+
+from __future__ import annotations
+
+from preflight.engines.base import Engine
+
+NAMES = ("sglang", "vllm")
+
+
+def find_engine(name: str | None) -> Engine | None:
+    """None for an engine that is not known, or not modelled yet."""
+    if name == "sglang":
+        from preflight.engines.sglang.engine import SGLANG
+
+        return SGLANG
+    return None

@@ -1,0 +1,263 @@
+"""From a launch as written to a launch as its engine resolves it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from preflight.diagnostics import ERROR, NOTE, WARNING, Finding, Problem
+from preflight.engines.base import Engine, Expect, Launch, Observed, VersionChoice
+from preflight.engines.steps import PROJECT, Row, Setting, State, Topic, run_steps
+from preflight.engines.versions import VersionSpec, parse_spec, parse_version
+from preflight.launch import LaunchSite, Table
+from preflight.memory.range import Range, within
+from preflight.text import Located
+
+if TYPE_CHECKING:
+    from preflight.hardware.types import Hardware
+    from preflight.model.types import Model
+
+Tables = Mapping[str, Table]
+
+
+class Context(NamedTuple):
+    """What a deployment repository says of its files: tables by name, and the versions that it allows."""
+
+    tables: Tables = {}
+    engine_version: Located[str] | None = None
+
+
+class Resolver(NamedTuple):
+    """A launch site with all that does not hang on the engine's version, resolved once."""
+
+    site: LaunchSite
+    engine: Engine
+    tables: Tables
+    hardware: Hardware | None
+    model: Model | None
+    draft: Model | None
+    profile_names: Mapping[str, str | None]
+    problems: tuple[Problem, ...]
+    rows: Sequence[tuple[Row, Topic | None]]
+    versions: VersionChoice
+
+    def at(self, choice: VersionChoice) -> Launch:
+        """The launch as the release `choice` resolves it."""
+        site, engine = self.site, self.engine
+        settings, uses, problems = engine.parse(site, choice.text)
+        env = {variable.name: variable.token.value for variable in site.env}
+        state = State(
+            settings,
+            version=choice.version,
+            hardware=self.hardware,
+            model=self.model,
+            draft=self.draft,
+            env=env,
+            complete=site.complete,
+        )
+        trace = run_steps(state, self.rows, engine.read)
+        return Launch(
+            site,
+            engine,
+            choice,
+            settings,
+            tuple(trace),
+            uses,
+            problems,
+            self.hardware,
+            self.model,
+            self.draft,
+            _observed(self.tables.get("observed", {})),
+            _expect(self.tables.get("expect", {})),
+            self.tables,
+            self.profile_names,
+            env,
+            lambda other: self._replace(site=other).at(choice),
+        )
+
+
+NO_CONTEXT = Context()
+
+
+def resolver(site: LaunchSite, engine: Engine, topics: Iterable[tuple[Row, Topic]], context: Context = NO_CONTEXT) -> Resolver:
+    tables = {
+        name: {**context.tables.get(name, {}), **getattr(site, name)}
+        for name in ("hardware", "model", "observed", "expect", "baseline")
+    }
+    problems: list[Problem] = []
+    near = Path(site.document.path).parent
+    hardware, hardware_name = _hardware(tables["hardware"], near, problems)
+    model, model_name = _model(tables["model"].get("profile"), near, problems)
+    draft, draft_name = _model(tables["model"].get("draft"), near, problems)
+    names = {"hardware": hardware_name, "model": model_name, "draft": draft_name}
+    versions, version_problem = choose_version(site, engine, context)
+    if version_problem is not None:
+        problems.append(version_problem)
+    return Resolver(site, engine, tables, hardware, model, draft, names, tuple(problems), engine.rows(topics), versions)
+
+
+def choose_version(site: LaunchSite, engine: Engine, context: Context) -> tuple[VersionChoice, Problem | None]:
+    """The release that judges a launch. Not given: the newest that the project allows, memory capped at warning."""
+    located = site.version or context.engine_version
+    releases = engine.releases()
+    spec = None if located is None else parse_spec(located.value)
+    if located is not None and spec is None:
+        finding = Finding(
+            f"{located.value!r} is no version of {engine.title}. Write a release such as {releases[-1]}, or a range such as "
+            f">={releases[-1]}.",
+            located.place,
+        )
+        return _any_release(releases, None), Problem("VER001", finding)
+    if located is None or spec is None or spec.exact is None:
+        return _any_release(releases, spec), None
+    return _exact(spec, located, engine, releases)
+
+
+def _any_release(releases: Sequence[str], spec: VersionSpec | None) -> VersionChoice:
+    allowed = [text for text in releases if spec is None or spec.holds(parse_version(text) or ())] or [releases[-1]]
+    newest = allowed[-1]
+    return VersionChoice(parse_version(newest) or (), newest, None, WARNING, tuple(allowed[:-1]))
+
+
+def _exact(
+    spec: VersionSpec, located: Located[str], engine: Engine, releases: Sequence[str]
+) -> tuple[VersionChoice, Problem | None]:
+    version = spec.exact
+    assert version is not None
+    given = located.value.strip().lstrip("=v ")
+    numbered = [(parse_version(text) or (), text) for text in releases]
+    at_or_below = [(number, text) for number, text in numbered if number <= version]
+    if version < numbered[0][0]:
+        finding = Finding(
+            f"{engine.title} {given} is older than the first release that is known here, {releases[0]}: its flags are not "
+            "judged, and memory findings are warnings at most.",
+            located.place,
+        )
+        return VersionChoice(version, releases[0], given, WARNING, known=False), Problem("VER002", finding)
+    if version > numbered[-1][0]:
+        finding = Finding(
+            f"{engine.title} {given} is newer than the newest release that is known here, {releases[-1]}, whose rules are "
+            "applied; findings are warnings at most.",
+            located.place,
+        )
+        return VersionChoice(version, releases[-1], given, WARNING), Problem("VER002", finding)
+    return VersionChoice(version, at_or_below[-1][1], given, ERROR), None
+
+
+def _hardware(table: Table, near: Path, problems: list[Problem]) -> tuple[Hardware | None, str | None]:
+    from preflight.profiles.find import find_hardware
+
+    if not table:
+        return None, None
+    from preflight.hardware.types import Hardware
+
+    found: Hardware | None = None
+    name = None
+    for key in ("profile", "gpu"):
+        located = table.get(key)
+        if located is None:
+            continue
+        result = find_hardware(str(located.value), near)
+        name = name or str(located.value)
+        if isinstance(result, Hardware):
+            found = result if found is None else found._replace(**_known(result, but="count", nodes=found.nodes))
+        else:
+            problems.append(_profile_problem(located, result, "hardware"))
+    fields = {key.replace("-", "_"): located.value for key, located in table.items() if key not in ("profile", "gpu")}
+    return (found or Hardware(gpu=name))._replace(
+        **{key: value for key, value in fields.items() if key in Hardware._fields}
+    ), name
+
+
+def _known(hardware: Hardware, but: str, **fixed: object) -> dict[str, Any]:
+    return {key: value for key, value in hardware._asdict().items() if value is not None and key != but} | fixed
+
+
+def _model(located: Located[object] | None, near: Path, problems: list[Problem]) -> tuple[Model | None, str | None]:
+    if located is None:
+        return None, None
+    from preflight.model.types import Model
+    from preflight.profiles.find import find_model
+
+    name = str(located.value)
+    result = find_model(name, near)
+    if isinstance(result, Model):
+        return result, result.name
+    problems.append(_profile_problem(located, result, "model"))
+    return None, name
+
+
+def _profile_problem(located: Located[object], result: object, kind: str) -> Problem:
+    """A bare name that is not found is a note; a path that leads nowhere or to a broken file is an error."""
+    from preflight.profiles.results import Broken
+
+    if isinstance(result, Broken):
+        return Problem("CFG005", Finding(result.message, located.place, ERROR))
+    near = getattr(result, "near", ())
+    remedy = (
+        f"Did you mean {near[0]}?" if near else f"`preflight profile list` shows the names; `preflight profile {kind}` makes one."
+    )
+    message = f"The {kind} profile {str(located.value)!r} is not in the catalogue, so nothing is known of it. {remedy}"
+    return Problem("CFG005", Finding(message, located.place, NOTE, data={"nearest": list(near)}))
+
+
+_DECIMALS = re.compile(r"\d[\d_]*(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*([A-Za-z]+)")
+_UNIT_BYTES = {"k": 10, "m": 20, "g": 30, "t": 40}
+
+
+def _observed(table: Table) -> Observed:
+    """Measured figures; a list gives one value per rank, and the engine takes the least. Their rounding is the bound."""
+
+    def least(key: str) -> Range | None:
+        located = table.get(key)
+        if located is None:
+            return None
+        values = located.value if isinstance(located.value, tuple | list) else (located.value,)
+        amounts = [float(value) for value in values if isinstance(value, int | float)]
+        if not amounts:
+            return None
+        slack = _half_step(located)
+        return within(min(amounts) - slack, min(amounts), min(amounts) + slack)
+
+    kv_tokens = table.get("kv-tokens")
+    return Observed(
+        least("free-before-load"),
+        least("free-after-load"),
+        least("weights"),
+        least("draft-weights"),
+        int(kv_tokens.value) if kv_tokens is not None and isinstance(kv_tokens.value, int) else None,
+        least("kv-cache"),
+        least("graphs"),
+        least("activations"),
+    )
+
+
+def _half_step(located: Located[object]) -> float:
+    """Half of the last digit as written, in bytes: 94.0 GiB is known to 0.05 GiB."""
+    place = located.place
+    steps = []
+    for match in _DECIMALS.finditer(place.document.text[place.span.start : place.span.end]):
+        unit = match[3].lower()
+        size = float(1 << _UNIT_BYTES[unit[0]]) if "i" in unit and unit[0] in _UNIT_BYTES else _decimal_unit(unit)
+        steps.append(size * 10.0 ** (int(match[2] or 0) - len(match[1] or "")))
+    return max(steps, default=0.0) / 2
+
+
+def _decimal_unit(unit: str) -> float:
+    return {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}.get(unit, 1.0)
+
+
+def _expect(table: Table) -> Expect:
+    def number(key: str) -> int | None:
+        located = table.get(key)
+        return located.value if located is not None and isinstance(located.value, int) else None
+
+    return Expect(number("kv-tokens"), number("context-length"), number("concurrent-requests"))
+
+
+def with_project_flags(settings: dict[str, Setting], flags: Mapping[str, Any]) -> None:
+    """Flags that the project's settings give to every launch, where the launch does not give them itself."""
+    for name, value in flags.items():
+        settings.setdefault(name, Setting(value, PROJECT))

@@ -1,0 +1,227 @@
+"""Questions that several of SGLang's own conditions ask of a half-resolved launch.
+
+Read in the wheels 0.4.6.post5 to 0.5.23: srt/server_args.py, srt/arg_groups/, srt/configs/model_config.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from preflight.engines.steps import State
+
+_TEXT_ONLY_BY_DEFAULT = ("Gemma3ForConditionalGeneration", "Llama4ForConditionalGeneration", "Step3VLForConditionalGeneration")
+_PREFILL_GRAPH_ALLOWED = frozenset(
+    {
+        "KimiK25ForConditionalGeneration",
+        "KimiK3ForConditionalGeneration",
+        "Qwen3_5ForConditionalGeneration",
+        "Qwen3_5MoeForConditionalGeneration",
+        "Qwen4ExpForConditionalGeneration",
+        "MiniMaxM3SparseForConditionalGeneration",
+        "Cohere2VisionForConditionalGeneration",
+        "Glm5NextForConditionalGeneration",
+        "InternS2MobiusForConditionalGeneration",
+        "PaddleOCRVLForConditionalGeneration",
+        "MuseGlimmerForConditionalGeneration",
+        "MuseSparkForConditionalGeneration",
+    }
+)
+_PIECEWISE_DENIED = frozenset(
+    {
+        "DeepseekV32ForCausalLM",
+        "GlmMoeDsaForCausalLM",
+        "Qwen3NextForCausalLM",
+        "BailingMoeV2_5ForCausalLM",
+        "LLaDAModelLM",
+        "LLaDA2MoeModelLM",
+    }
+)
+_EAGLE_FAMILY = frozenset({"EAGLE", "EAGLE3", "NEXTN", "STANDALONE"})
+
+
+def at_least(s: State, version: str) -> bool:
+    """Whether the launch's release is `version` or later."""
+    return s.version >= tuple(map(int, version.split(".")))
+
+
+def ranks(s: State) -> int:
+    return int(s.tp_size * s.pp_size)
+
+
+def algorithm(s: State) -> str | None:
+    """The speculative algorithm in capitals, None without one."""
+    name = s.speculative_algorithm
+    return None if name is None else str(name).upper()
+
+
+def dp_attention(s: State) -> bool:
+    """Whether DP attention is on, as the memory handler reads it: the flag as given, up to 0.5.20 also with one replica."""
+    if at_least(s, "0.5.23"):
+        return bool(attention_dp(s) > 1)
+    return bool(s.enable_dp_attention)
+
+
+def attention_dp(s: State) -> int:
+    if at_least(s, "0.5.23"):
+        return int(s.attn_dp_size or 1) if (s.attn_dp_size or 1) > 1 else int(s.dp_size if s.enable_dp_attention else 1)
+    return int(s.dp_size)
+
+
+def multimodal(s: State) -> bool:
+    """Whether the model is *enabled as* multimodal: some architectures are text-only unless the launch says otherwise."""
+    model: Any = s.model
+    architecture = model.architecture
+    if model.known("vision") is None and not model.known("multimodal"):
+        return False
+    text_only = architecture in _TEXT_ONLY_BY_DEFAULT and at_least(s, "0.5")
+    if architecture == "InklingForConditionalGeneration" and at_least(s, "0.5.18"):
+        text_only = True
+    return bool(s.enable_multimodal) or not text_only
+
+
+def is_mla(s: State) -> bool:
+    return bool(s.model.is_mla)
+
+
+def is_dsa(s: State) -> bool:
+    return any(group.index_head_dim for group in s.model.attention)
+
+
+def sm(s: State) -> int:
+    """Compute capability as one number: 9.0 is 90."""
+    major, minor = s.gpu.compute_capability
+    return int(major * 10 + minor)
+
+
+def sm_major(s: State) -> int:
+    return int(s.gpu.compute_capability[0])
+
+
+def on_cuda(s: State) -> bool:
+    device = s.device
+    if device not in (None, "cuda"):
+        return False
+    return s.gpu.known("vendor") in (None, "nvidia")
+
+
+def decode_graph_enabled(s: State) -> bool:
+    if s.disable_cuda_graph:
+        return False
+    return s.cuda_graph_backend_decode != "disabled"
+
+
+def prefill_graph_enabled(s: State) -> bool:
+    """Whether the prefill graph's memory is reserved when the fraction is chosen (facts: sglang-memory §2.3)."""
+    if not at_least(s, "0.5.10"):
+        return at_least(s, "0.5.5") and bool(s.enable_piecewise_cuda_graph)
+    if not at_least(s, "0.5.15"):
+        return _piecewise_default(s)
+    backend = s.cuda_graph_backend_prefill
+    if backend is not None:
+        return bool(backend != "disabled")
+    if not on_cuda(s):
+        return False
+    return _breakable_0_5_15(s) if not at_least(s, "0.5.18") else _breakable_default(s)
+
+
+def _piecewise_default(s: State) -> bool:
+    """0.5.10 and 0.5.12: on, unless one of a list of reasons."""
+    if s.enforce_piecewise_cuda_graph:
+        return True
+    architecture = s.model.architecture
+    denied = architecture in _PIECEWISE_DENIED or is_dsa(s)
+    if at_least(s, "0.5.12"):
+        denied = denied or str(architecture).startswith("DeepseekV4")
+    else:
+        denied = denied or s.speculative_algorithm is not None
+    return not (
+        s.disable_piecewise_cuda_graph
+        or denied
+        or s.enable_dp_attention
+        or s.enable_torch_compile
+        or s.pp_size > 1
+        or not on_cuda(s)
+        or s.moe_a2a_backend not in (None, "none")
+        or s.enable_lora
+        or s.lora_paths
+        or multimodal(s)
+        or s.load_format == "gguf"
+        or s.quantization == "gguf"
+        or s.dllm_algorithm is not None
+        or (s.cpu_offload_gb or 0) > 0
+        or s.enable_hierarchical_cache
+        or s.enable_deterministic_inference
+        or s.disaggregation_mode not in (None, "null")
+        or s.enable_symm_mem
+        or s.enable_eplb
+        or s.expert_distribution_recorder_mode is not None
+        or (s.attn_cp_size or 1) > 1
+        or s.debug_cuda_graph
+    )
+
+
+def _breakable_0_5_15(s: State) -> bool:
+    return not (
+        s.disable_piecewise_cuda_graph
+        or is_mla(s)
+        or str(s.model.architecture).startswith("DeepseekV4")
+        or (s.attn_cp_size or 1) > 1
+        or s.enable_lora
+        or s.lora_paths
+        or s.moe_a2a_backend not in (None, "none")
+        or s.enable_dp_attention
+        or multimodal(s)
+        or s.disaggregation_mode not in (None, "null")
+    )
+
+
+def _breakable_default(s: State) -> bool:
+    """0.5.18 to 0.5.23."""
+    architecture = str(s.model.architecture)
+    linear_kinds = {group.linear for group in s.model.attention if group.kind == "linear"}
+    return not (
+        s.disable_cuda_graph
+        or s.disable_prefill_cuda_graph
+        or s.disable_piecewise_cuda_graph
+        or ("kda" in linear_kinds and not architecture.startswith("Glm5Next"))
+        or architecture.startswith("DeepseekV4")
+        or (s.attn_cp_size or 1) > 1
+        or (s.dcp_size or 1) > 1
+        or s.enable_two_batch_overlap
+        or s.moe_a2a_backend not in (None, "none", "deepep", "megamoe", "flashinfer")
+        or (s.pp_size > 1 and at_least(s, "0.5.20"))
+        or s.disaggregation_mode == "decode"
+        or (multimodal(s) and architecture not in _PREFILL_GRAPH_ALLOWED)
+    )
+
+
+def prefill_graph_sizes(s: State) -> int:
+    """How many token counts the prefill graph is captured for."""
+    most = s.cuda_graph_max_bs_prefill
+    if most is None:
+        most = _prefill_graph_most(s)
+    steps = [(4, 32, 4), (48, 256, 16), (288, 512, 32)]
+    if at_least(s, "0.5.9"):
+        steps += [(576, 1024, 64), (1280, 4096, 256), (4608, most, 512)]
+    else:
+        steps += [(640, 4096, 128), (4352, most, 256)]
+    sizes = [size for start, stop, step in steps for size in range(start, stop + 1, step) if size <= most]
+    if at_least(s, "0.5.18") and s.moe_a2a_backend == "deepep":
+        return len({-(-size // 8) * 8 for size in sizes})
+    return len(sizes)
+
+
+def _prefill_graph_most(s: State) -> int:
+    chunk = s.chunked_prefill_size
+    most = chunk if chunk and chunk > 0 else s.max_prefill_tokens or 16384
+    if not at_least(s, "0.5.8"):
+        most = 4096
+    elif is_mla(s):
+        most = min(8192, most) if at_least(s, "0.5.23") else 2048
+    if at_least(s, "0.5.10") and s.max_total_tokens is not None:
+        most = min(most, s.max_total_tokens)
+    return int(most)
+
+
+def eagle_family(s: State) -> bool:
+    return algorithm(s) in _EAGLE_FAMILY

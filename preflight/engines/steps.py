@@ -1,0 +1,301 @@
+"""Ordered steps: an engine's resolution and refusals as rows, run in upstream's order on half-resolved values.
+
+A row *sets* a value, *refuses* the launch, *warns*, or says that the launch *dies* later, under a condition and a range of
+versions. Reading an unknown setting silences a row; where a row would have set a value, that value becomes unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from preflight.diagnostics import UNSAFE
+from preflight.engines.versions import NOT, Version, applies
+from preflight.text import Place
+
+if TYPE_CHECKING:
+    from preflight.hardware.types import Hardware
+    from preflight.model.types import Model
+
+SETS, REFUSES, WARNS, DIES = "sets", "refuses", "warns", "dies"
+
+
+class Unknown(Exception):
+    """A row read what is not known. Its argument names what is missing."""
+
+
+class _UnknownValue:
+    """The value of a setting that cannot be known."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+    def __bool__(self) -> bool:
+        raise Unknown("a value that is not known")
+
+
+UNKNOWN: Any = _UnknownValue()
+
+FILE, INLINE_DEFAULT, ENGINE_DEFAULT, MODEL_OVERRIDE = "file", "inline-default", "engine-default", "model-override"
+PROFILE, PROJECT, OBSERVED, NOT_KNOWN = "profile", "project", "observed", "unknown"
+
+
+class Setting(NamedTuple):
+    """A resolved value under its stable name. `flag` is this version's spelling, `by` the row that set it."""
+
+    value: Any
+    origin: str
+    place: Place | None = None
+    flag: str | None = None
+    by: str | None = None
+
+    @property
+    def given(self) -> bool:
+        return self.origin in (FILE, INLINE_DEFAULT, PROJECT)
+
+
+class Facts:
+    """Named facts read as attributes; a fact that is None or absent is unknown to whoever reads it."""
+
+    __slots__ = ("_facts", "_of")
+
+    def __init__(self, of: str, facts: object) -> None:
+        self._of = of
+        self._facts = facts
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._facts, name, None)
+        if value is None:
+            raise Unknown(f"{self._of} {name}")
+        return value
+
+    def known(self, name: str) -> Any:
+        """The fact, or None where it is not known."""
+        return getattr(self._facts, name, None)
+
+
+class State:
+    """What a row's condition sees: settings by snake_case name, `gpu`, `model`, `draft`, `version`, and the environment."""
+
+    def __init__(
+        self,
+        settings: dict[str, Setting],
+        *,
+        version: Version,
+        hardware: Hardware | None,
+        model: Model | None,
+        draft: Model | None = None,
+        env: Mapping[str, str | None] = {},
+        complete: bool = True,
+        env_complete: bool = True,
+    ) -> None:
+        self.settings = settings
+        self.version = version
+        self.gpu = Facts("GPU", hardware)
+        self.model = Facts("model", model)
+        self.draft = Facts("draft model", draft)
+        self.complete = complete
+        self._env = env
+        self._env_complete = env_complete
+        self.reads: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name.replace("_", "-"))
+
+    def get(self, name: str) -> Any:
+        """The value of a setting by its stable name. Raises Unknown."""
+        setting = self.settings.get(name)
+        if name not in self.reads:
+            self.reads.append(name)
+        if setting is None:
+            if self.complete:
+                return None
+            raise Unknown(name)
+        if setting.value is UNKNOWN:
+            raise Unknown(name)
+        return setting.value
+
+    def given(self, name: str) -> bool:
+        """Whether the user gave the setting. Raises Unknown where an opaque tail may give it."""
+        setting = self.settings.get(name)
+        if name not in self.reads:
+            self.reads.append(name)
+        if setting is not None and setting.given:
+            return True
+        if not self.complete:
+            raise Unknown(name)
+        return False
+
+    def env(self, name: str, default: str | None = None) -> str | None:
+        """An environment variable as the launch sets it. Raises Unknown where its value is not known."""
+        if name not in self._env:
+            return default
+        value = self._env[name]
+        if value is None:
+            raise Unknown(name)
+        return value
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """An environment switch as SGLang reads it: true/1/yes/y and false/0/no/n, anything else its default."""
+        value = self.env(name)
+        return default if value is None else {**_TRUE, **_FALSE}.get(value.strip().lower(), default)
+
+
+_TRUE = dict.fromkeys(("true", "1", "yes", "y"), True)
+_FALSE = dict.fromkeys(("false", "0", "no", "n"), False)
+
+Condition = Callable[[Any], Any]
+"""A function of the `State`."""
+
+
+class Set(NamedTuple):
+    """Remedy: give `name` the value (None: take the flag out). `value` may be a function of the state."""
+
+    name: str
+    value: Any
+    applicability: str = UNSAFE
+    title: str | None = None
+
+
+class Row(NamedTuple):
+    """One thing that an engine does to a launch, from the row `id` of the facts.
+
+    `when` is the condition. SETS: `sets` names the setting and `value` gives it (a constant, or a function of the state).
+    REFUSES, WARNS, DIES: `says` is the message, with settings in braces; `at` the setting to point at, `fix` the remedies.
+    `bad` is a command line that the row hits and `good` what to change in it; both run through the linter and, where
+    recorded, against the engine's own answer.
+    """
+
+    id: str
+    effect: str
+    when: Condition
+    versions: str = ".."
+    sets: str | None = None
+    value: Any = None
+    origin: str = ENGINE_DEFAULT
+    says: str | Callable[[Any], str] | None = None
+    at: str | None = None
+    fix: tuple[Set, ...] = ()
+    stage: str | None = None
+    source: str = ""
+    bad: str | None = None
+    good: str | None = None
+    order: int = 50
+    data: Callable[[Any], Mapping[str, object]] | None = None
+
+
+class Topic(NamedTuple):
+    """One mistake whose knowledge is rows: its code and name, and the step of upstream's order where its rows run."""
+
+    code: str
+    name: str
+    engine: str
+    step: str
+    aliases: tuple[str, ...] = ()
+
+
+class Event(NamedTuple):
+    """A row that took effect: what it set from what to what, or what it says, and the settings that its condition read."""
+
+    row: Row
+    topic: Topic | None
+    sure: bool
+    before: Any = None
+    after: Any = None
+    message: str = ""
+    reads: tuple[str, ...] = ()
+    data: Mapping[str, object] = {}
+    fixes: tuple[tuple[Set, Any], ...] = ()
+    """Each remedy with its value worked out on the state that the row saw."""
+
+
+class _Shown(dict[str, Any]):
+    """Settings for a message: written as on a command line."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+
+    def __missing__(self, name: str) -> str:
+        if name.startswith("env_"):
+            return str(self._state.env(name[4:]))
+        source: Any = self._state
+        for part in name.split("__"):
+            source = getattr(source, part)
+        return show(source)
+
+
+def show(value: Any) -> str:
+    """A value as a person writes it: no trailing zeros, lists with spaces, true and false."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return " ".join(map(show, value))
+    return f"{value:,}" if isinstance(value, int) and value >= 10_000 else str(value)
+
+
+def run_steps(
+    state: State,
+    rows: Iterable[tuple[Row, Topic | None]],
+    read: tuple[Version, ...],
+) -> list[Event]:
+    """Runs the rows in their order on `state`, changing its settings, and gives what took effect, in order."""
+    events = []
+    for row, topic in rows:
+        certainty = applies(row.versions, state.version, read)
+        if certainty == NOT:
+            continue
+        state.reads = []
+        try:
+            if not row.when(state):
+                continue
+            event = _effect(state, row, topic, sure=certainty == 2)
+        except Unknown:
+            if row.effect == SETS and row.sets is not None:
+                _forget(state, row.sets)
+            continue
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def _forget(state: State, name: str) -> None:
+    before = state.settings.get(name)
+    state.settings[name] = Setting(UNKNOWN, NOT_KNOWN, before.place if before else None, before.flag if before else None)
+
+
+def _effect(state: State, row: Row, topic: Topic | None, *, sure: bool) -> Event | None:
+    if row.effect == SETS:
+        assert row.sets is not None
+        before = state.settings.get(row.sets)
+        after = row.value(state) if callable(row.value) else row.value
+        reads = tuple(state.reads)
+        if before is not None and before.value is not UNKNOWN and before.value == after:
+            return None
+        state.settings[row.sets] = Setting(
+            after, row.origin, before.place if before else None, before.flag if before else None, row.id
+        )
+        message = _message(state, row)
+        return Event(row, topic, sure, before, after, message, reads)
+    reads = tuple(state.reads)
+    message = _message(state, row)
+    data = row.data(state) if row.data else {}
+    return Event(row, topic, sure, message=message, reads=reads, data=data, fixes=_fixes(state, row))
+
+
+def _message(state: State, row: Row) -> str:
+    if row.says is None:
+        return ""
+    return row.says(state) if callable(row.says) else row.says.format_map(_Shown(state))
+
+
+def _fixes(state: State, row: Row) -> tuple[tuple[Set, Any], ...]:
+    fixes = []
+    for remedy in row.fix:
+        try:
+            fixes.append((remedy, remedy.value(state) if callable(remedy.value) else remedy.value))
+        except Unknown:
+            continue
+    return tuple(fixes)
