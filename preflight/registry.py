@@ -38,7 +38,7 @@ def module_names() -> list[str]:
     """The rule modules: `rules/<theme>/<mistake>.py`."""
     import preflight.rules
 
-    names = []
+    names: list[str] = []
     for root in preflight.rules.__path__:
         with os.scandir(root) as themes:
             for theme in themes:

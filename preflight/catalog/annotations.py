@@ -7,11 +7,7 @@ import ast
 
 def annotated(node: ast.expr) -> tuple[ast.expr, list[ast.expr]] | None:
     """Type and metadata of `A[type, meta...]`."""
-    if (
-        isinstance(node, ast.Subscript)
-        and ast.unparse(node.value) in ("A", "Annotated")
-        and isinstance(node.slice, ast.Tuple)
-    ):
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("A", "Annotated") and isinstance(node.slice, ast.Tuple):
         return node.slice.elts[0], node.slice.elts[1:]
     return None
 

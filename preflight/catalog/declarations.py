@@ -45,9 +45,7 @@ _ACTION_CLASSES = {
     "DeprecatedStoreConstAction": DEPRECATED_CONST,
     "DeprecatedAliasStoreAction": DEPRECATED_ALIAS,
 }
-_KEYED_TYPES = {
-    "parse_cuda_graph_config_arg": ("sglang/srt/model_executor/cuda_graph_config.py", "ALLOWED_KEYS_PER_PHASE")
-}
+_KEYED_TYPES = {"parse_cuda_graph_config_arg": ("sglang/srt/model_executor/cuda_graph_config.py", "ALLOWED_KEYS_PER_PHASE")}
 _NO_VALUE = {STORE_TRUE, OPTIONAL_BOOLEAN, DEPRECATED, DEPRECATED_TRUE, DEPRECATED_CONST}
 _TYPES = {"json.loads": "json", "json_list_type": "json_list"}
 _SCALARS = {"str", "int", "float"}
@@ -85,9 +83,7 @@ def read_flags(source: Source) -> list[Declared]:
     if module is None:
         raise ValueError(f"no {SERVER_ARGS} that parses")
     # Not by name: a later line may bind the name again, to the class made of the namespaces.
-    body = next(
-        (node for node in module.tree.body if isinstance(node, ast.ClassDef) and node.name == "ServerArgs"), None
-    )
+    body = next((node for node in module.tree.body if isinstance(node, ast.ClassDef) and node.name == "ServerArgs"), None)
     if body is None:
         raise ValueError(f"no class ServerArgs in {SERVER_ARGS}")
     reader = _Reader(source, module, body)
@@ -161,9 +157,7 @@ class _Reader:
         aliases = given.get("aliases")
         spellings = [spelling if isinstance(spelling, str) else "--" + name.replace("_", "-")]
         spellings += [str(alias) for alias in aliases] if isinstance(aliases, list) else []
-        default = (
-            self._value(self.defaults[name][1] or ast.Constant(None), owner, {}) if name in self.defaults else None
-        )
+        default = self._value(self.defaults[name][1] or ast.Constant(None), owner, {}) if name in self.defaults else None
         flag = Declared(
             tuple(spellings),
             name,
@@ -206,9 +200,7 @@ class _Reader:
             return flag._replace(type=_scalar(element), nargs=arity or "+", choices=choices, required=False)
         if ast.unparse(kind) == "bool":
             return flag._replace(action=STORE_TRUE, type="str", nargs=0, const=True, required=False)
-        return flag._replace(
-            type=parser or _scalar(ast.unparse(kind)), nargs=arity, choices=choices, keys=self._keys(parser)
-        )
+        return flag._replace(type=parser or _scalar(ast.unparse(kind)), nargs=arity, choices=choices, keys=self._keys(parser))
 
     def _keys(self, parser: str | None) -> dict[str, list[object]] | None:
         path, name = _KEYED_TYPES.get(parser or "", ("", ""))
@@ -219,11 +211,7 @@ class _Reader:
             found = self.evaluator.name(name, module, {})
         except Unresolved:
             return None
-        return (
-            {str(key): value for key, value in found.items() if isinstance(value, list)}
-            if isinstance(found, dict)
-            else None
-        )
+        return {str(key): value for key, value in found.items() if isinstance(value, list)} if isinstance(found, dict) else None
 
     def _named_type(self, kind: ast.expr, owner: Module) -> ast.expr:
         """`kind`, or what a name for a type stands for."""
@@ -236,9 +224,7 @@ class _Reader:
     # ----------------------------------------------------------------------------------------------------------
 
     def from_calls(self) -> Iterator[Declared]:
-        function = next(
-            (n for n in self.server_args.body if isinstance(n, ast.FunctionDef) and n.name == "add_cli_args"), None
-        )
+        function = next((n for n in self.server_args.body if isinstance(n, ast.FunctionDef) and n.name == "add_cli_args"), None)
         if function is None:
             return
         scope = local_assignments(function)
@@ -254,16 +240,12 @@ class _Reader:
         dest = long.lstrip("-").replace("-", "_")
         if "dest" in keywords:
             dest = str(self._value(keywords["dest"], self.module, scope))
-        return self._with_keywords(
-            Declared(tuple(spellings), dest, field=copied.get(dest)), keywords, self.module, scope
-        )
+        return self._with_keywords(Declared(tuple(spellings), dest, field=copied.get(dest)), keywords, self.module, scope)
 
     def _with_keywords(self, flag: Declared, keywords: dict[str, ast.expr], module: Module, scope: Scope) -> Declared:
         """`flag` with what the keywords of an `add_argument` call say."""
         action = self._action(keywords.get("action"))
-        said = {
-            key: self._value(node, module, scope) for key, node in keywords.items() if key not in ("action", "type")
-        }
+        said = {key: self._value(node, module, scope) for key, node in keywords.items() if key not in ("action", "type")}
         nargs = said.get("nargs", self._arity_of(action))
         flag = flag._replace(
             action=action,
@@ -338,9 +320,7 @@ def _fields(source: Source, module: Module, server_args: ast.ClassDef) -> Iterat
             part = source.module(path)
             if part is not None:
                 owners += [
-                    (part, n)
-                    for n in part.tree.body
-                    if isinstance(n, ast.ClassDef) and "_NS_PATH" in class_assignments(n)
+                    (part, n) for n in part.tree.body if isinstance(n, ast.ClassDef) and "_NS_PATH" in class_assignments(n)
                 ]
     for owner, node in owners:
         for statement in node.body:

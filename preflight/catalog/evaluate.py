@@ -172,9 +172,7 @@ class Evaluator:
         if isinstance(value, dict):
             return list(value)
         if isinstance(value, ClassRef) and _is_enum(value.node):
-            return [
-                Member(name, self._item(node, value.module, {})) for name, node in class_assignments(value.node).items()
-            ]
+            return [Member(name, self._item(node, value.module, {})) for name, node in class_assignments(value.node).items()]
         raise Unresolved("not a sequence")
 
     def _comprehension(self, node: ast.ListComp, module: Module, scope: Scope) -> object:
@@ -269,11 +267,7 @@ def class_assignments(node: ast.ClassDef) -> dict[str, ast.expr]:
     for statement in node.body:
         if isinstance(statement, ast.Assign):
             out.update({target.id: statement.value for target in statement.targets if isinstance(target, ast.Name)})
-        elif (
-            isinstance(statement, ast.AnnAssign)
-            and isinstance(statement.target, ast.Name)
-            and statement.value is not None
-        ):
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value is not None:
             out[statement.target.id] = statement.value
     return out
 

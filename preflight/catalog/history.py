@@ -57,9 +57,7 @@ def make_book(engine: str, releases: Sequence[Release], known: Mapping[str, str]
         "choices": [json.loads(text) for text in choices],
         "flags": dict(sorted(flags.items())),
         "successors": {spelling: _plain(successor._asdict()) for spelling, successor in sorted(SUCCESSORS.items())},
-        "values": {
-            name: {old: list(new) for old, new in values.items()} for name, values in sorted(VALUE_SUCCESSORS.items())
-        },
+        "values": {name: {old: list(new) for old, new in values.items()} for name, values in sorted(VALUE_SUCCESSORS.items())},
     }
 
 

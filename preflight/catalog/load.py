@@ -260,9 +260,7 @@ class Catalogue:
     def successors(self) -> Mapping[str, Successor]:
         if self._successors is None:
             self._successors = {
-                spelling: Successor(
-                    item["kind"], tuple(item.get("argv", ())), item.get("values", {}), item.get("note", "")
-                )
+                spelling: Successor(item["kind"], tuple(item.get("argv", ())), item.get("values", {}), item.get("note", ""))
                 for book in self._books
                 for spelling, item in book["successors"].items()
             }

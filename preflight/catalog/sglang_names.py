@@ -102,9 +102,7 @@ SUCCESSORS: dict[str, Successor] = {
     "--debug-tensor-dump-prefill-only": Successor(RELATED, ("--debug-tensor-dump-layers",)),
     "--nsa-prefill": _renamed("--nsa-prefill-backend"),
     "--nsa-decode": _renamed("--nsa-decode-backend"),
-    "--enable-ep-moe": Successor(
-        RELATED, ("--ep-size",), note="The flag meant an expert-parallel size equal to tp-size."
-    ),
+    "--enable-ep-moe": Successor(RELATED, ("--ep-size",), note="The flag meant an expert-parallel size equal to tp-size."),
     "--enable-deepep-moe": _value("--moe-a2a-backend", "deepep"),
     "--enable-flashinfer-cutlass-moe": _value("--moe-runner-backend", "flashinfer_cutlass"),
     "--enable-flashinfer-cutedsl-moe": _value("--moe-runner-backend", "flashinfer_cutedsl"),
@@ -124,9 +122,7 @@ SUCCESSORS: dict[str, Successor] = {
     "--disaggregation-decode-tp": _NEGOTIATED,
     "--disaggregation-decode-dp": _NEGOTIATED,
     "--disaggregation-prefill-pp": _NEGOTIATED,
-    "--speculative-ngram-branch-length": Successor(
-        RELATED, ("--speculative-ngram-max-trie-depth",), note="Its default is 18."
-    ),
+    "--speculative-ngram-branch-length": Successor(RELATED, ("--speculative-ngram-max-trie-depth",), note="Its default is 18."),
     "--speculative-ngram-min-match-window-size": Successor(GONE, note="The match length is no longer configured."),
     "--speculative-ngram-max-match-window-size": Successor(GONE, note="The match length is no longer configured."),
     "--hierarchical-sparse-attention-extra-config": _renamed("--hisparse-config"),
@@ -140,9 +136,7 @@ SUCCESSORS: dict[str, Successor] = {
         RELATED, ("--enable-mis",), note="It is a switch: the delimiter is no longer configured."
     ),
     "--enable-piecewise-cuda-graph": Successor(DEFAULT, note="The prefill graph is on by default since 0.5.10."),
-    "--hybrid-kvcache-ratio": Successor(
-        RELATED, ("--swa-full-tokens-ratio",), note="The two ratios do not mean the same."
-    ),
+    "--hybrid-kvcache-ratio": Successor(RELATED, ("--swa-full-tokens-ratio",), note="The two ratios do not mean the same."),
     "--enable-nan-detection": Successor(GONE, note="Environment variables took its place."),
     "--torchao-config": Successor(GONE, note="The torchao path was removed."),
     "--enable-deepep-waterfill": _renamed("--enable-waterfill"),
@@ -153,9 +147,7 @@ SUCCESSORS: dict[str, Successor] = {
     "--piecewise-cuda-graph-tokens": _renamed("--cuda-graph-bs-prefill"),
     "--piecewise-cuda-graph-compiler": _renamed("--cuda-graph-tc-compiler"),
     "--cuda-graph-tc-compiler": Successor(GONE, note="The compiled piecewise backend was removed."),
-    "--disable-cuda-graph": _value(
-        "--cuda-graph-backend-decode", "disabled", "--cuda-graph-backend-prefill", "disabled"
-    ),
+    "--disable-cuda-graph": _value("--cuda-graph-backend-decode", "disabled", "--cuda-graph-backend-prefill", "disabled"),
     "--disable-piecewise-cuda-graph": _value("--cuda-graph-backend-prefill", "disabled"),
     "--enforce-piecewise-cuda-graph": Successor(
         RELATED,

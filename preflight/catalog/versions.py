@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(
-    r"v?(\d+(?:\.\d+)*)(?:[._-]?(a|b|rc|post|dev)[._-]?(\d+))?(?:[._-]?dev[._-]?(\d+))?(?:\+.*)?", re.ASCII
-)
+_VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[._-]?(a|b|rc|post|dev)[._-]?(\d+))?(?:[._-]?dev[._-]?(\d+))?(?:\+.*)?", re.ASCII)
 
 Key = tuple[tuple[int, ...], int, int]
 _PHASES = {"dev": -4, "a": -3, "b": -2, "rc": -1, None: 0, "post": 1}

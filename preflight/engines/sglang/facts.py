@@ -134,7 +134,7 @@ def _piecewise_default(s: State) -> bool:
         denied = denied or str(architecture).startswith("DeepseekV4")
     else:
         denied = denied or s.speculative_algorithm is not None
-    return not (
+    return not bool(
         s.disable_piecewise_cuda_graph
         or denied
         or s.enable_dp_attention

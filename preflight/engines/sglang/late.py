@@ -23,9 +23,9 @@ def request_rows(s: State, tokens: int, context: int) -> int:
         return estimate
     replicas = max(1, int(s.dp_size or 1))
     if at_least(s, "0.5.10") and not at_least(s, "0.5.15"):
-        return min(max(1, requests // replicas), estimate)
+        return min(max(1, int(requests) // replicas), estimate)
     if at_least(s, "0.5.15"):
-        return max(1, min(requests // replicas, max(1, tokens // 2)))
+        return max(1, min(int(requests) // replicas, max(1, tokens // 2)))
     return int(requests)
 
 

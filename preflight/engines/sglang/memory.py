@@ -19,7 +19,7 @@ from preflight.engines.steps import State, Unknown
 from preflight.memory.budget import BEFORE_LOAD, KV_SIZING, LOAD, Budget, Knob, LedgerRow
 from preflight.memory.range import Range, exactly, total
 from preflight.model.types import Parallel
-from preflight.model.weights import weight_rows
+from preflight.model.weights import WeightRow, weight_rows
 from preflight.units import MIB, round_down, round_up
 
 if TYPE_CHECKING:
@@ -170,21 +170,18 @@ def _load(s: State, launch: Launch, missing: list[str]) -> _Load:
     if parts is None:
         missing.append("the model's weights")
         return _Load(None, draft, [])
-    rows = [
-        LedgerRow(
-            part.name,
-            LOAD,
-            Range(part.bytes_floor, *(3 * [part.bytes_expected]), max(part.bytes_expected, part.bytes_floor)),
-            part.rule,
-        )
-        for part in parts
-    ]
+    rows = [_weight_ledger_row(part) for part in parts]
     expected, floor = sum(part.bytes_expected for part in parts), sum(part.bytes_floor for part in parts)
     low, middle, high = overheads.load_leftover(expected)
     rows.append(LedgerRow("load leftovers", LOAD, Range(0, low, middle, high, high), "estimate"))
     ceiling = launch.hardware.memory if launch.hardware and launch.hardware.memory else expected + 4 * high
     weights = Range(floor, expected + low, expected + middle, expected + high, max(ceiling, expected + high))
     return _Load(weights.ordered(), draft, rows)
+
+
+def _weight_ledger_row(part: WeightRow) -> LedgerRow:
+    floor, expected = float(part.bytes_floor), float(part.bytes_expected)
+    return LedgerRow(part.name, LOAD, Range(floor, expected, expected, expected, max(floor, expected)), part.rule)
 
 
 def _draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
