@@ -165,10 +165,12 @@ def _hardware(table: Table, near: Path, problems: list[Problem]) -> tuple[Hardwa
             found = result if found is None else found._replace(**_known(result, but="count", nodes=found.nodes))
         else:
             problems.append(_profile_problem(located, result, "hardware"))
-    fields = {key.replace("-", "_"): located.value for key, located in table.items() if key not in ("profile", "gpu")}
-    return (found or Hardware(gpu=name))._replace(
-        **{key: value for key, value in fields.items() if key in Hardware._fields}
-    ), name
+    given: dict[str, Any] = {
+        field: located.value
+        for key, located in table.items()
+        if key not in ("profile", "gpu") and (field := key.replace("-", "_")) in Hardware._fields
+    }
+    return (found or Hardware(gpu=name))._replace(**given), name
 
 
 def _known(hardware: Hardware, but: str, **fixed: object) -> dict[str, Any]:

@@ -101,13 +101,13 @@ def on_cuda(s: State) -> bool:
     device = s.device
     if device not in (None, "cuda"):
         return False
-    return s.gpu.known("vendor") in (None, "nvidia")
+    return bool(s.gpu.known("vendor") in (None, "nvidia"))
 
 
 def decode_graph_enabled(s: State) -> bool:
     if s.disable_cuda_graph:
         return False
-    return s.cuda_graph_backend_decode != "disabled"
+    return bool(s.cuda_graph_backend_decode != "disabled")
 
 
 def prefill_graph_enabled(s: State) -> bool:
