@@ -1,0 +1,20 @@
+"""Paths as code hosts want them: relative to the repository root, forward slashes, symlinks resolved."""
+
+from __future__ import annotations
+
+import os
+
+
+def in_repository(path: str, root: str | None) -> str:
+    """`path` relative to `root`; as given (with forward slashes, without `./`) where there is no root or it lies outside."""
+    if root is not None:
+        base, target = os.path.realpath(root), os.path.realpath(path)
+        try:
+            if os.path.commonpath((base, target)) == base:
+                path = os.path.relpath(target, base)
+        except ValueError:  # another drive
+            pass
+    path = path.replace(os.sep, "/")
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return path
