@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Fix
 from preflight.report.json_text import dumps, plain
-from preflight.report.model import Options, Range, Report, count, documents_of, fixable, range_at, range_of
+from preflight.report.model import Options, Report, count, fixable
+from preflight.report.ranges import Range, documents_of, range_at, range_of
 from preflight.text import Document
 
 SCHEMA_VERSION = 1

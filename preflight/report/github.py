@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Diagnostic
 from preflight.report.escape import escape
-from preflight.report.model import Options, Report, range_at
+from preflight.report.model import Options, Report
 from preflight.report.paths import in_repository
+from preflight.report.ranges import range_at
 
 COMMANDS = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from preflight.diagnostics import ERROR, NOTE, WARNING
 from preflight.report.fingerprint import fingerprints
 from preflight.report.json_text import dumps
-from preflight.report.model import Options, Report, range_at
+from preflight.report.model import Options, Report
 from preflight.report.paths import in_repository
+from preflight.report.ranges import range_at
 
 SEVERITIES = {ERROR: "critical", WARNING: "major", NOTE: "info"}
 

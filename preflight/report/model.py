@@ -1,12 +1,15 @@
-"""What every format is given: the report, how it is to be shown, and where places stand in lines and columns."""
+"""What every format is given: the report, and how it is to be shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from preflight.diagnostics import DISPLAY, SAFE, UNSAFE, Diagnostic, Fix, Severity
-from preflight.text import Document, Place
+from preflight.text import Document
+
+if TYPE_CHECKING:
+    from preflight.report.sarif import Description
 
 
 class Report(NamedTuple):
@@ -15,14 +18,6 @@ class Report(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     files: int
     launches: int
-
-
-class Description(NamedTuple):
-    """What a rule says of itself: one line, one paragraph, and its whole documentation as Markdown."""
-
-    short: str
-    full: str
-    markdown: str
 
 
 class Options(NamedTuple):
@@ -73,34 +68,8 @@ FIX_SWITCH = {SAFE: "--fix", UNSAFE: "--fix --unsafe-fixes", DISPLAY: "shown onl
 """What applies a fix, by its applicability."""
 
 
-class Range(NamedTuple):
-    """1-based lines and columns, columns in code points, end exclusive."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-def range_of(document: Document, start: int, end: int) -> Range:
-    return Range(*document.lines.position(start), *document.lines.position(end))
-
-
-def range_at(place: Place) -> Range:
-    return range_of(place.document, place.span.start, place.span.end)
-
-
 def line_at(document: Document, line: int) -> str:
     """The text of a line (1-based) without its line end."""
     lines = document.lines
     end = lines.line_start(line + 1) if line < lines.line_count else len(document.text)
     return document.text[lines.line_start(line) : end].rstrip("\r\n")
-
-
-def documents_of(report: Report) -> Mapping[str, Document]:
-    """The documents that the report has places in, by path: what the edits of its fixes are located in."""
-    documents: dict[str, Document] = {}
-    for diagnostic in report.diagnostics:
-        for place in (diagnostic.at, *(related.place for related in diagnostic.related)):
-            documents.setdefault(place.path, place.document)
-    return documents

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import NamedTuple
 from urllib.parse import quote
 
 from preflight.diagnostics import DISPLAY, Diagnostic, Fix, Rule
 from preflight.report.fingerprint import fingerprints
 from preflight.report.json_text import dumps
-from preflight.report.model import Description, Options, Range, Report, documents_of, range_at, range_of
+from preflight.report.model import Options, Report
 from preflight.report.paths import in_repository
+from preflight.report.ranges import Range, documents_of, range_at, range_of
 from preflight.text import Document, Place
 from preflight.version import VERSION
 
@@ -38,6 +40,14 @@ TAGS = {
     "CFG": "configuration",
 }
 PROBLEM_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
+
+
+class Description(NamedTuple):
+    """What a rule says of itself: one line, one paragraph, and its whole documentation as Markdown."""
+
+    short: str
+    full: str
+    markdown: str
 
 
 def render(report: Report, options: Options) -> str:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
-
-
-class Stream(Protocol):
-    def write(self, text: str, /) -> object: ...
+from typing import TextIO
 
 
 def use_color(flag: str, environ: Mapping[str, str], *, isatty: bool) -> bool:
@@ -21,7 +17,7 @@ def use_color(flag: str, environ: Mapping[str, str], *, isatty: bool) -> bool:
     return isatty and environ.get("TERM") != "dumb"
 
 
-def write(stream: Stream, text: str) -> None:
+def write(stream: TextIO, text: str) -> None:
     """Write `text`; characters that the stream's encoding lacks are shown by their number."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
@@ -29,3 +25,9 @@ def write(stream: Stream, text: str) -> None:
     except UnicodeEncodeError:
         text = text.encode(encoding, "backslashreplace").decode(encoding)
     stream.write(text)
+
+
+def save(path: str, text: str) -> None:
+    """Write a report to a file, as UTF-8 whatever the system's encoding. Raises OSError."""
+    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        file.write(text)

@@ -13,7 +13,8 @@ import pytest
 
 from preflight.diagnostics import DISPLAY, ERROR, NOTE, Diagnostic, Fix, Severity
 from preflight.report import github, gitlab, sarif
-from preflight.report.model import Description, Options, Report
+from preflight.report.model import Options, Report
+from preflight.report.sarif import Description
 from preflight.text import Document, Place, Span
 from preflight.version import VERSION
 from tests.report.cases import BELOW, CLEAN, HOSTILE, LAUNCH, MANY_LINES, NO_REST, NO_TEXT, ODD, REPORT, REST, at, edit
