@@ -22,11 +22,18 @@ _QUANTITY = re.compile(
 )
 
 
-class BadQuantity(ValueError):
-    """Why a text is no quantity; `suggestion` is a spelling that would be one, where there is an obvious one."""
+NOT_AN_AMOUNT, NO_UNIT, UNKNOWN_UNIT, IMPOSSIBLE = "not-an-amount", "no-unit", "unknown-unit", "impossible"
 
-    def __init__(self, why: str, suggestion: str | None = None) -> None:
+
+class BadQuantity(ValueError):
+    """Why a text is no quantity; `suggestion` is a spelling that would be one, where there is an obvious one.
+
+    `kind` is one of NOT_AN_AMOUNT, NO_UNIT, UNKNOWN_UNIT, IMPOSSIBLE.
+    """
+
+    def __init__(self, why: str, kind: str, suggestion: str | None = None) -> None:
         super().__init__(why)
+        self.kind = kind
         self.suggestion = suggestion
 
 
@@ -34,21 +41,21 @@ def parse_bytes(text: str) -> int:
     """`"94.0 GiB"` as bytes. Raises BadQuantity: no unit, an unknown one, not finite, negative."""
     match = _QUANTITY.match(text)
     if match is None:
-        raise BadQuantity(f"{text!r} is not an amount of memory")
+        raise BadQuantity(f"{text!r} is not an amount of memory", NOT_AN_AMOUNT)
     number_text, unit = match.groups()
     number = float(number_text.replace("_", ""))
     if not math.isfinite(number):
-        raise BadQuantity(f"{text!r} is not a finite amount of memory")
+        raise BadQuantity(f"{text!r} is not a finite amount of memory", IMPOSSIBLE)
     if not unit:
-        raise BadQuantity(f"{text!r} has no unit", f"{number_text} GiB")
+        raise BadQuantity(f"{text!r} has no unit", NO_UNIT, f"{number_text} GiB")
     factor = _UNITS.get(unit.lower())
     if factor is None:
-        raise BadQuantity(f"{unit!r} is not a unit of memory", f"{number_text} GiB" if unit[0] in "gG" else None)
+        raise BadQuantity(f"{unit!r} is not a unit of memory", UNKNOWN_UNIT, f"{number_text} GiB" if unit[0] in "gG" else None)
     if number < 0:
-        raise BadQuantity(f"{text!r} is negative")
+        raise BadQuantity(f"{text!r} is negative", IMPOSSIBLE)
     amount = number * factor
     if amount >= 1 << 60:
-        raise BadQuantity(f"{text!r} is more memory than any machine has")
+        raise BadQuantity(f"{text!r} is more memory than any machine has", IMPOSSIBLE)
     return round(amount)
 
 
