@@ -1,0 +1,23 @@
+"""The command line. `lint` is the hot path: it is parsed by argparse; every other word goes to the typer application."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the program; the exit code is 0 clean, 1 findings, 2 could not run."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["lint"]:
+        from preflight.cli.lint import run
+
+        return run(words[1:], sys.stdin.buffer, sys.stdout, sys.stderr)
+    if words == ["--version"]:
+        from preflight.version import VERSION
+
+        sys.stdout.write(f"preflight {VERSION}\n")
+        return 0
+    from preflight.cli.app import run_app
+
+    return run_app(words)

@@ -1,0 +1,65 @@
+"""Reading the files to be linted; what cannot be read is a diagnostic with its place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from preflight.diagnostics import ERROR, Diagnostic, Rule
+from preflight.text import Document, Place, Span
+
+LARGEST_BYTES = 10_000_000
+UNREADABLE = Rule("CFG006", "unreadable-file", ERROR)
+
+
+class Unreadable(NamedTuple):
+    """A file that could not be read, and why."""
+
+    diagnostic: Diagnostic
+
+
+def unreadable(path: str, message: str) -> Unreadable:
+    place = Place(Document(path, ""), Span(0, 0))
+    return Unreadable(Diagnostic(UNREADABLE, ERROR, None, message, place))
+
+
+def read_file(path: str) -> Document | Unreadable:
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > LARGEST_BYTES:
+                return unreadable(
+                    path, f"{path} has {size / 1e6:.0f} MB; more than 10 MB is read of logs only. Leave the file out."
+                )
+            data = file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror or error}"
+        return unreadable(path, f"{path} {reason}. Check the path and its permissions.")
+    except ValueError:
+        return unreadable(path, f"{path!r} is no path. Check how it is spelled.")
+    return decode(path, data)
+
+
+def read_stdin(path: str, stream: BinaryIO) -> Document | Unreadable:
+    return decode(path, stream.read(LARGEST_BYTES + 1))
+
+
+def decode(path: str, data: bytes) -> Document | Unreadable:
+    if len(data) > LARGEST_BYTES:
+        return unreadable(path, f"{path} has more than 10 MB. Leave the file out.")
+    try:
+        return Document.from_bytes(path, data)
+    except UnicodeDecodeError as error:
+        return unreadable(path, f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.")
+
+
+def expand(paths: list[str]) -> Iterator[str]:
+    """The files named, and those below the folders named, in a stable order."""
+    for path in paths:
+        if os.path.isdir(path):
+            for folder, folders, names in os.walk(path):
+                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                yield from (os.path.join(folder, name) for name in sorted(names))
+        else:
+            yield path
