@@ -1,0 +1,193 @@
+"""The typer application: every command but `lint`, which is a pass-through here."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from preflight.cli import main
+from preflight.version import VERSION
+
+app = typer.Typer(
+    name="preflight",
+    help="A static linter for the files that launch LLM servers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+profile = typer.Typer(help="Models and hardware: list, show, and make profiles.", no_args_is_help=True)
+catalog = typer.Typer(help="The flag history of the engines.", no_args_is_help=True)
+app.add_typer(profile, name="profile")
+app.add_typer(catalog, name="catalog")
+
+
+def run_app(words: Sequence[str]) -> int:
+    """Runs a command; the exit code is 0, or 2 where it could not run."""
+    try:
+        app(args=list(words), prog_name="preflight")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None) * 2
+    return 0
+
+
+def fail(message: str) -> NoReturn:
+    sys.stderr.write(f"preflight: {message}\n")
+    raise typer.Exit(2)
+
+
+def say(text: str) -> None:
+    from preflight.report.stream import write
+
+    write(sys.stdout, text if text.endswith("\n") else f"{text}\n")
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        say(f"preflight {VERSION}")
+        raise typer.Exit
+
+
+@app.command(
+    "lint",
+    help="Check launch files. `preflight lint --help` shows its options.",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+def _lint(context: typer.Context) -> None:
+    raise typer.Exit(main(["lint", *context.args]))
+
+
+@app.command("explain")
+def explain_command(
+    files: Annotated[list[str], typer.Argument(help="Launch files, or - for standard input.")],
+    format: Annotated[str, typer.Option("--format", help="text, json or html")] = "text",
+    stdin_filename: Annotated[str, typer.Option("--stdin-filename", help="What standard input is taken for.")] = "launch.toml",
+) -> None:
+    """Show where the memory of each launch goes, setting by setting and row by row."""
+    from preflight.explain.command import explain_files
+
+    if format not in ("text", "json", "html"):
+        fail(f"{format!r} is no format of explain. Use text, json or html.")
+    text, problems = explain_files(files, format, stdin_filename)
+    for problem in problems:
+        sys.stderr.write(f"preflight: {problem}\n")
+    say(text)
+    if problems:
+        raise typer.Exit(2)
+
+
+@app.command("rule")
+def rule_command(
+    name: Annotated[str | None, typer.Argument(help="A code or a name; without it all rules are listed.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Document all rules.")] = False,
+    format: Annotated[str, typer.Option("--format", help="text, markdown or json")] = "text",
+) -> None:
+    """Explain a rule: what it finds, why, with examples, and where the knowledge comes from."""
+    from preflight.explain import rules as documents
+
+    if format not in ("text", "markdown", "json"):
+        fail(f"{format!r} is no format of rule. Use text, markdown or json.")
+    try:
+        say(documents.render(name, every=every, format=format))
+    except documents.NoSuchRule as error:
+        fail(str(error))
+
+
+@app.command("schema")
+def schema_command(
+    name: Annotated[str | None, typer.Argument(help="A schema's name; without it the names are listed.")] = None,
+) -> None:
+    """Print a JSON Schema: of the launch file, the profiles, the settings, or an output."""
+    from preflight.explain.schemas import names, schema_text
+
+    if name is None:
+        say("\n".join(names()))
+        return
+    text = schema_text(name)
+    if text is None:
+        fail(f"{name!r} is no schema. Use one of: {', '.join(names())}.")
+    say(text)
+
+
+@app.command("init")
+def init_command(
+    vscode: Annotated[bool, typer.Option("--vscode", help="Print .vscode/tasks.json with the problem matcher.")] = False,
+    github: Annotated[bool, typer.Option("--github", help="Print a problem matcher for GitHub workflows.")] = False,
+    engine: Annotated[str, typer.Option("--engine", help="sglang or vllm")] = "sglang",
+) -> None:
+    """Print a launch file to start from, or the set-up of an editor."""
+    if vscode or github:
+        from preflight.report.matcher import github_matcher, vscode_tasks
+
+        say(vscode_tasks() if vscode else github_matcher())
+        return
+    from preflight.explain.template import launch_template
+
+    if engine not in ("sglang", "vllm"):
+        fail(f"{engine!r} is no engine. Use sglang or vllm.")
+    say(launch_template(engine))
+
+
+@profile.command("list")
+def profile_list(
+    kind: Annotated[str | None, typer.Argument(help="models or hardware; without it both.")] = None,
+) -> None:
+    """List the models, GPUs and machines of the catalogue."""
+    from preflight.profiles.find import list_hardware, list_models
+
+    if kind not in (None, "models", "hardware", "model"):
+        fail(f"{kind!r} is no kind of profile. Use models or hardware.")
+    if kind != "hardware":
+        say("\n".join(list_models()))
+    if kind not in ("models", "model"):
+        say("\n".join(list_hardware()))
+
+
+@profile.command("show")
+def profile_show(name: Annotated[str, typer.Argument(help="A model, a GPU, a machine, or a path.")]) -> None:
+    """Show what is known of a model or a machine, with its sources."""
+    from preflight.explain.profiles import show_profile
+
+    text = show_profile(name, Path.cwd())
+    if text is None:
+        fail(f"{name!r} is neither in the catalogue nor a profile's path. `preflight profile list` shows the names.")
+    say(text)
+
+
+@catalog.command("build")
+def catalog_build(
+    wheels: Annotated[list[Path], typer.Argument(help="Wheels of the engine, one per release.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder to write to.")] = Path("schemas/flags"),
+) -> None:
+    """Write the flag history of all releases from their wheels, without importing them."""
+    from preflight.catalog.commands import build
+
+    try:
+        build(wheels, out)
+    except (OSError, ValueError) as error:
+        fail(str(error))
+
+
+@catalog.command("add")
+def catalog_add(
+    wheel: Annotated[Path, typer.Argument(help="The wheel of one more release.")],
+    root: Annotated[Path, typer.Option("--root", help="The repository that will use it.")] = Path(),
+) -> None:
+    """Add one more release to this repository's own flag history."""
+    from preflight.catalog.commands import add
+
+    try:
+        say(str(add(wheel, root)))
+    except (OSError, ValueError) as error:
+        fail(str(error))
+
+
+def dump(data: object) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False)

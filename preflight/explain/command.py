@@ -1,0 +1,46 @@
+"""`preflight explain`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from preflight.cli.files import Unreadable, read_file, read_stdin
+from preflight.explain.data import explain
+from preflight.explain.waterfall import waterfall
+from preflight.lint import FileResult, lint_document
+
+
+def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[str, list[str]]:
+    """The text, and what kept a file from being read."""
+    results: list[FileResult] = []
+    problems: list[str] = []
+    for path in paths:
+        document = read_stdin(stdin_filename, sys.stdin.buffer) if path == "-" else read_file(path)
+        if isinstance(document, Unreadable):
+            problems.append(document.diagnostic.message)
+            continue
+        result = lint_document(document)
+        broken = [problem for problem in result.reading.problems if problem.code == "CFG001"]
+        problems += [f"{path}: {problem.finding.message}" for problem in broken]
+        if not result.launches and not broken and format == "text":
+            sys.stderr.write(f"preflight: {path} holds no launch that can be explained\n")
+        results.append(result)
+    return _rendered(results, format), problems
+
+
+def _rendered(results: list[FileResult], format: str) -> str:
+    if format == "text":
+        return "\n".join(text for result in results if (text := waterfall(result)))
+    data = explain(results)
+    if format == "html":
+        from preflight.explain.page import page
+
+        return page(data)
+    return _json(data)
+
+
+def _json(data: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(data, indent=2, ensure_ascii=False)
