@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect, insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from preflight.diagnostics import NOTE, SAFE, UNSAFE, Diagnostic, Fix
@@ -78,16 +79,23 @@ def choose(diagnostics: Iterable[Diagnostic], documents: Documents, *, unsafe: b
             candidates.append((diagnostic, usable[0]))
     candidates.sort(key=lambda candidate: min((edit.path, edit.span) for edit in candidate[1].edits))
     chosen: list[tuple[Diagnostic, Fix]] = []
-    taken: list[Edit] = []
+    taken: dict[str, list[Edit]] = {}
     whole: set[tuple[Edit, ...]] = set()
     for diagnostic, fix in candidates:
-        if fix.edits not in whole and any(overlap(edit, other) for edit in fix.edits for other in taken):
-            continue
-        chosen.append((diagnostic, fix))
         if fix.edits not in whole:
+            if any(_meets(edit, taken.get(edit.path, [])) for edit in fix.edits):
+                continue
             whole.add(fix.edits)
-            taken += fix.edits
+            for edit in fix.edits:
+                insort(taken.setdefault(edit.path, []), edit)
+        chosen.append((diagnostic, fix))
     return chosen
+
+
+def _meets(edit: Edit, taken: Sequence[Edit]) -> bool:
+    """Whether it overlaps one of `taken`: they are sorted and apart, so only its neighbours can."""
+    index = bisect(taken, edit)
+    return any(overlap(edit, other) for other in taken[max(index - 1, 0) : index + 1])
 
 
 def applies(fix: Fix, documents: Documents) -> bool:

@@ -219,3 +219,14 @@ def test_chosen_fixes_never_touch_and_each_is_whole(case: tuple[str, list[Fix]])
         expected += text[position : edit.span.start] + edit.text
         position = edit.span.end
     assert apply(documents, chosen)["f"].text == expected + text[position:]
+
+
+@given(st.text("abcde", max_size=12), st.lists(st.tuples(st.sampled_from("abcde"), st.text("cdeF", max_size=1)), max_size=4))
+def test_fixing_twice_changes_nothing(text: str, swaps: list[tuple[str, str]]) -> None:
+    lint = both(*(swap(old, new) for old, new in swaps))
+    fixed = run(lint, docs(f=text))
+    if fixed.unsettled:
+        return
+    again = run(lint, fixed.documents)
+    assert texts(again.documents) == texts(fixed.documents)
+    assert again.applied == ()
