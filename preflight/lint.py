@@ -13,7 +13,7 @@ from preflight.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Finding, Fix
 from preflight.engines.base import Launch
 from preflight.engines.registry import find_engine
 from preflight.engines.resolve import NO_CONTEXT, Context, Resolver, resolver
-from preflight.engines.steps import DIES, INLINE_DEFAULT, REFUSES, Event, Topic, show
+from preflight.engines.steps import DIES, INLINE_DEFAULT, REFUSES, SETS, Event, Topic, show
 from preflight.engines.versions import parse_version
 from preflight.launch import Reading
 from preflight.memory.budget import Budget
@@ -85,7 +85,7 @@ def examine(document: Document, context: Context = NO_CONTEXT) -> FileResult:
 
 def _judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) -> tuple[list[Diagnostic], list[str]]:
     found = [diagnostic for event in launch.trace if (diagnostic := _of_event(event, launch, resolved, rules)) is not None]
-    errors = []
+    errors = [f"internal error in row {row} at {launch.site.document.path}: {error!r}" for row, error in launch.crashes]
     for check in rules.checks:
         if not set(check.needs) <= {"launch", "budget"}:
             continue
@@ -140,16 +140,19 @@ def _of_event(event: Event, launch: Launch, resolved: Resolver, rules: Registry)
         return None
     row = event.row
     fatal = row.effect in (REFUSES, DIES)
-    severity = ERROR if fatal else WARNING
+    severity = _severity(event)
+    if any(name in launch.settings and launch.settings[name].origin == INLINE_DEFAULT for name in event.reads):
+        severity = min(severity, WARNING)
     if not event.sure:
-        severity = Severity(severity - 1)
+        severity = Severity(max(severity - 1, NOTE))
     message = event.message
     if fatal and severity == ERROR and launch.version.given is None:
         accepts = _newest_that_accepts(event.topic, resolved)
         if accepts is not None:
             severity = WARNING
             message = f"{message} (Works up to {launch.engine.title} {accepts}.)"
-    place = launch.place(row.at) if row.at is not None else launch.head
+    at = row.at or event.name
+    place = launch.place(at) if at is not None else launch.head
     stage = (row.stage or "arguments") if fatal and severity == ERROR else None
     diagnostic = Diagnostic(
         rules.rules[event.topic.code],
@@ -162,6 +165,16 @@ def _of_event(event: Event, launch: Launch, resolved: Resolver, rules: Registry)
         {"row": row.id, **event.data},
     )
     return _capped(diagnostic, _flag_cap(launch))
+
+
+def _severity(event: Event) -> Severity:
+    """An engine that refuses is an error, one that replaces what was given a warning, one that only fills in a note."""
+    row = event.row
+    if row.severity is not None:
+        return row.severity
+    if row.effect in (REFUSES, DIES):
+        return ERROR
+    return NOTE if row.effect == SETS and not event.overrides else WARNING
 
 
 def _event_fixes(event: Event, launch: Launch) -> Iterator[Fix]:

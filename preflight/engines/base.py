@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preflight.diagnostics import UNSAFE, Fix, Related, Severity
-from preflight.engines.steps import UNKNOWN, Event, Row, Setting, Topic
+from preflight.engines.steps import UNKNOWN, Event, Row, Setting, Step, Topic
 from preflight.engines.versions import Version
 from preflight.launch import LaunchSite
 from preflight.memory.range import Range
@@ -88,6 +88,8 @@ class Launch(NamedTuple):
     env: Mapping[str, str | None] = {}
     again: Callable[[LaunchSite], Launch] | None = None
     """Resolves another form of the launch under the same circumstances."""
+    crashes: tuple[tuple[str, Exception], ...] = ()
+    """Rows whose code failed."""
 
     @property
     def head(self) -> Place:
@@ -177,7 +179,7 @@ class Engine(NamedTuple):
     """All releases of the flag history, ascending."""
     parse: Callable[[LaunchSite, str], tuple[dict[str, Setting], tuple[FlagUse, ...], tuple[Any, ...]]]
     """The command line as a release's parser reads it: settings, uses and problems."""
-    rows: Callable[[Iterable[tuple[Row, Topic]]], Sequence[tuple[Row, Topic | None]]]
-    """Upstream's order: the engine's own rows and those of the rules, merged."""
+    steps: Callable[[Sequence[tuple[Row, Topic]], Version], Sequence[Step]]
+    """Upstream's order in a release: the engine's own rows and those of the rules, merged."""
     budget: Callable[[Launch], Budget]
     spelling: Callable[[str, Version], str]

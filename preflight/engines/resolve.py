@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,7 +40,7 @@ class Resolver(NamedTuple):
     draft: Model | None
     profile_names: Mapping[str, str | None]
     problems: tuple[Problem, ...]
-    rows: Sequence[tuple[Row, Topic | None]]
+    topics: Sequence[tuple[Row, Topic]]
     versions: VersionChoice
 
     def at(self, choice: VersionChoice) -> Launch:
@@ -57,7 +57,7 @@ class Resolver(NamedTuple):
             env=env,
             complete=site.complete,
         )
-        trace = run_steps(state, self.rows, engine.read)
+        trace = run_steps(state, engine.steps(self.topics, choice.version))
         return Launch(
             site,
             engine,
@@ -75,13 +75,14 @@ class Resolver(NamedTuple):
             self.profile_names,
             env,
             lambda other: self._replace(site=other).at(choice),
+            tuple(state.crashes),
         )
 
 
 NO_CONTEXT = Context()
 
 
-def resolver(site: LaunchSite, engine: Engine, topics: Iterable[tuple[Row, Topic]], context: Context = NO_CONTEXT) -> Resolver:
+def resolver(site: LaunchSite, engine: Engine, topics: Sequence[tuple[Row, Topic]], context: Context = NO_CONTEXT) -> Resolver:
     tables = {
         name: {**context.tables.get(name, {}), **getattr(site, name)}
         for name in ("hardware", "model", "observed", "expect", "baseline")
@@ -95,7 +96,7 @@ def resolver(site: LaunchSite, engine: Engine, topics: Iterable[tuple[Row, Topic
     versions, version_problem = choose_version(site, engine, context)
     if version_problem is not None:
         problems.append(version_problem)
-    return Resolver(site, engine, tables, hardware, model, draft, names, tuple(problems), engine.rows(topics), versions)
+    return Resolver(site, engine, tables, hardware, model, draft, names, tuple(problems), topics, versions)
 
 
 def choose_version(site: LaunchSite, engine: Engine, context: Context) -> tuple[VersionChoice, Problem | None]:

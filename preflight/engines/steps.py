@@ -1,16 +1,18 @@
 """Ordered steps: an engine's resolution and refusals as rows, run in upstream's order on half-resolved values.
 
-A row *sets* a value, *refuses* the launch, *warns*, or says that the launch *dies* later, under a condition and a range of
-versions. Reading an unknown setting silences a row; where a row would have set a value, that value becomes unknown.
+A row *sets* values, *refuses* the launch, *warns*, or says that the launch *dies* later, under a condition and a range of
+versions. Reading an unknown setting silences a row; where a row would have set a value, that value becomes unknown. So a
+condition reads no more than it needs, and first what settles it: `s.page_size is None and s.attention_backend == "fa3"`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from preflight.diagnostics import UNSAFE
-from preflight.engines.versions import NOT, Version, applies
+from preflight.diagnostics import UNSAFE, Severity
+from preflight.engines.versions import APPLIES, NOT, Version, applies
 from preflight.text import Place
 
 if TYPE_CHECKING:
@@ -97,16 +99,18 @@ class State:
         self.complete = complete
         self._env = env
         self._env_complete = env_complete
-        self.reads: list[str] = []
+        self.reads: dict[str, None] = {}
+        """The settings that the present row has read, in order."""
+        self.crashes: list[tuple[str, Exception]] = []
+        """Rows whose code failed: our bugs, never the user's."""
 
     def __getattr__(self, name: str) -> Any:
-        return self.get(name.replace("_", "-"))
+        return self.get(_stable(name))
 
     def get(self, name: str) -> Any:
-        """The value of a setting by its stable name. Raises Unknown."""
+        """The value of a setting by its stable name; None where it is unset. Raises Unknown."""
         setting = self.settings.get(name)
-        if name not in self.reads:
-            self.reads.append(name)
+        self.reads[name] = None
         if setting is None:
             if self.complete:
                 return None
@@ -118,8 +122,7 @@ class State:
     def given(self, name: str) -> bool:
         """Whether the user gave the setting. Raises Unknown where an opaque tail may give it."""
         setting = self.settings.get(name)
-        if name not in self.reads:
-            self.reads.append(name)
+        self.reads[name] = None
         if setting is not None and setting.given:
             return True
         if not self.complete:
@@ -141,6 +144,11 @@ class State:
         return default if value is None else {**_TRUE, **_FALSE}.get(value.strip().lower(), default)
 
 
+@lru_cache(maxsize=1024)
+def _stable(attribute: str) -> str:
+    return attribute.replace("_", "-")
+
+
 _TRUE = dict.fromkeys(("true", "1", "yes", "y"), True)
 _FALSE = dict.fromkeys(("false", "0", "no", "n"), False)
 
@@ -160,17 +168,24 @@ class Set(NamedTuple):
 class Row(NamedTuple):
     """One thing that an engine does to a launch, from the row `id` of the facts.
 
-    `when` is the condition. SETS: `sets` names the setting and `value` gives it (a constant, or a function of the state).
-    REFUSES, WARNS, DIES: `says` is the message, with settings in braces; `at` the setting to point at, `fix` the remedies.
-    `bad` is a command line that the row hits and `good` what to change in it; both run through the linter and, where
-    recorded, against the engine's own answer.
+    `when` is the condition. SETS: `sets` names the setting and `value` gives it (a constant, or a function of the
+    state); several names take as many values. With `says` it is a finding: a warning where it replaces what the user
+    gave, a note where it only fills in. REFUSES, WARNS, DIES: `says` is the message. A message is a text with settings
+    in braces (`{tp_size}`, `{gpu__gpu}`, `{env_NCCL_ALGO}`) or a function of the state. `at` is the setting to point
+    at, `fix` the remedies. `severity` replaces what the effect implies.
+
+    `bad` is a command line that the row hits, with what surrounds it after an @: `--tp-size 6 @ 0.5.9 8x-h200
+    qwen3-32b` (version, hardware, model, `NAME=value` of the environment). `good` is one that it does not hit: other
+    values for the flags of `bad` (`--tp-size 8`; a flag without its value, `--no:page-size`, is taken out).
+
+    `step` and `order` are its place: a step other than its topic's, and the order within the step.
     """
 
     id: str
     effect: str
     when: Condition
     versions: str = ".."
-    sets: str | None = None
+    sets: str | tuple[str, ...] | None = None
     value: Any = None
     origin: str = ENGINE_DEFAULT
     says: str | Callable[[Any], str] | None = None
@@ -182,6 +197,13 @@ class Row(NamedTuple):
     good: str | None = None
     order: int = 50
     data: Callable[[Any], Mapping[str, object]] | None = None
+    step: str | None = None
+    severity: Severity | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The settings that it sets."""
+        return self.sets if isinstance(self.sets, tuple) else () if self.sets is None else (self.sets,)
 
 
 class Topic(NamedTuple):
@@ -194,19 +216,34 @@ class Topic(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
+class Step(NamedTuple):
+    """A row in its place for one release. `sure`: the release, or the read ones on both sides of it, have the row."""
+
+    row: Row
+    topic: Topic | None
+    sure: bool
+
+
 class Event(NamedTuple):
     """A row that took effect: what it set from what to what, or what it says, and the settings that its condition read."""
 
     row: Row
     topic: Topic | None
     sure: bool
-    before: Any = None
+    name: str | None = None
+    """The setting that was set."""
+    before: Setting | None = None
     after: Any = None
     message: str = ""
     reads: tuple[str, ...] = ()
     data: Mapping[str, object] = {}
     fixes: tuple[tuple[Set, Any], ...] = ()
     """Each remedy with its value worked out on the state that the row saw."""
+
+    @property
+    def overrides(self) -> bool:
+        """Whether it replaced what the user gave."""
+        return self.before is not None and self.before.given
 
 
 class _Shown(dict[str, Any]):
@@ -236,28 +273,37 @@ def show(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and value >= 10_000 else str(value)
 
 
-def run_steps(
-    state: State,
-    rows: Iterable[tuple[Row, Topic | None]],
+def in_order(
+    order: Sequence[str],
+    rows: Iterable[tuple[str, Row, Topic | None]],
+    version: Version,
     read: tuple[Version, ...],
-) -> list[Event]:
+) -> list[Step]:
+    """The rows that hold for a release, by the steps of `order`; within a step by their own `order`."""
+    position = {step: index for index, step in enumerate(order)}
+    placed = []
+    for step, row, topic in rows:
+        certainty = applies(row.versions, version, read)
+        if certainty != NOT:
+            placed.append((position[row.step or step], row.order, Step(row, topic, certainty == APPLIES)))
+    placed.sort(key=lambda entry: entry[:2])
+    return [entry[2] for entry in placed]
+
+
+def run_steps(state: State, steps: Iterable[Step]) -> list[Event]:
     """Runs the rows in their order on `state`, changing its settings, and gives what took effect, in order."""
-    events = []
-    for row, topic in rows:
-        certainty = applies(row.versions, state.version, read)
-        if certainty == NOT:
-            continue
-        state.reads = []
+    events: list[Event] = []
+    for step in steps:
+        row = step.row
+        state.reads = {}
         try:
-            if not row.when(state):
-                continue
-            event = _effect(state, row, topic, sure=certainty == 2)
+            if row.when(state):
+                events += _effect(state, step)
         except Unknown:
-            if row.effect == SETS and row.sets is not None:
-                _forget(state, row.sets)
-            continue
-        if event is not None:
-            events.append(event)
+            for name in row.names:
+                _forget(state, name)
+        except Exception as error:  # a bug in one row must not hide what the others find
+            state.crashes.append((row.id, error))
     return events
 
 
@@ -266,23 +312,36 @@ def _forget(state: State, name: str) -> None:
     state.settings[name] = Setting(UNKNOWN, NOT_KNOWN, before.place if before else None, before.flag if before else None)
 
 
-def _effect(state: State, row: Row, topic: Topic | None, *, sure: bool) -> Event | None:
+def _effect(state: State, step: Step) -> list[Event]:
+    row, topic, sure = step
     if row.effect == SETS:
-        assert row.sets is not None
-        before = state.settings.get(row.sets)
-        after = row.value(state) if callable(row.value) else row.value
-        reads = tuple(state.reads)
-        if before is not None and before.value is not UNKNOWN and before.value == after:
-            return None
-        state.settings[row.sets] = Setting(
-            after, row.origin, before.place if before else None, before.flag if before else None, row.id
-        )
-        message = _message(state, row)
-        return Event(row, topic, sure, before, after, message, reads)
+        return _set(state, step)
     reads = tuple(state.reads)
     message = _message(state, row)
     data = row.data(state) if row.data else {}
-    return Event(row, topic, sure, message=message, reads=reads, data=data, fixes=_fixes(state, row))
+    return [Event(row, topic, sure, message=message, reads=reads, data=data, fixes=_fixes(state, row))]
+
+
+def _set(state: State, step: Step) -> list[Event]:
+    row, topic, sure = step
+    value = row.value(state) if callable(row.value) else row.value
+    values = value if isinstance(row.sets, tuple) else (value,)
+    reads = tuple(state.reads)
+    changes = []
+    for name, after in zip(row.names, values, strict=True):
+        before = state.settings.get(name)
+        unset = before is None and after in (None, False)
+        if unset or (before is not None and before.value is not UNKNOWN and before.value == after):
+            continue
+        place, flag = (before.place, before.flag) if before else (None, None)
+        state.settings[name] = Setting(after, row.origin, place, flag, row.id)
+        changes.append(Event(row, topic, sure, name, before, after, reads=reads))
+    if not changes or row.says is None:
+        return changes
+    # One row, one finding: at what the user gave, where it gave any of it.
+    first = next((event for event in changes if event.overrides), changes[0])
+    said = first._replace(message=_message(state, row), fixes=_fixes(state, row))
+    return [said if event is first else event for event in changes]
 
 
 def _message(state: State, row: Row) -> str:

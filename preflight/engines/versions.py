@@ -54,6 +54,7 @@ def parse_bounds(text: str) -> Bounds:
 APPLIES, IN_A_GAP, NOT = 2, 1, 0
 
 
+@lru_cache(maxsize=4096)
 def applies(bounds_text: str, version: Version, read: tuple[Version, ...]) -> int:
     """Whether what was read to hold in `bounds_text` holds for `version`.
 

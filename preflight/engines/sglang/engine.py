@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 from preflight.engines.base import Engine
 from preflight.engines.sglang import memory
 from preflight.engines.sglang.defaults import MEMORY_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
-from preflight.engines.steps import Row, Topic
-from preflight.engines.versions import Version, parse_version
+from preflight.engines.steps import Row, Step, Topic, in_order
+from preflight.engines.versions import NOT, Version, applies, parse_version
 
 READ_RELEASES = (
     "0.4.6.post5",
@@ -27,26 +26,100 @@ READ_RELEASES = (
     "0.5.23",
 )
 
-STEPS = ("parse", "gpu-memory", "model", "attention", "page-size", "parallel", "speculative", "checks", "model-config", "later")
-"""Upstream's order of resolution, coarse; rows of one step keep their own `order`."""
+STEPS = (
+    "parse",
+    "early",  # deprecated spellings are rewritten; what is tested before the model is known
+    "load-balance-early",  # up to 0.5.12
+    "serving",  # multimodal limits, TLS, speech
+    "disaggregation",
+    "decode-context-parallel",
+    "dwdp",
+    "graph-config",  # piecewise or breakable prefill graphs, per-phase backends
+    "device",
+    "gpu-memory",  # chunk, graph sizes, memory fraction
+    "model",  # per-architecture overrides
+    "sampling",
+    "deterministic",
+    "attention",  # default backend, then what backends demand
+    "mamba",
+    "linear-attention",
+    "kv-dtype",
+    "page-size",
+    "grammar",
+    "multi-item",
+    "hicache",
+    "data-parallel",
+    "load-balance",
+    "context-parallel",
+    "kv-shard",
+    "moe",
+    "a2a",
+    "shared-experts",
+    "eplb",
+    "elastic",
+    "pipeline",
+    "speculative",
+    "a2a-budget",
+    "load-format",
+    "encoder-disaggregation",
+    "tokenizer",
+    "environment",
+    "cache",
+    "unified-memory",
+    "dllm",
+    "debug",
+    "other",
+    "capability",  # what the model cannot do, whatever was chosen
+    "graph-final",
+    "checks",  # check_server_args, before the first process
+    "model-config",
+    # Later than any argument code, in the order of a boot.
+    "init",
+    "load",
+    "kv-sizing",
+    "capture",
+)
+"""Upstream's order of resolution since 0.5.15, named by its handlers. Source: srt/server_args.py, from 0.5.20 on
+srt/arg_groups/pipeline.py."""
+
+_MOVED: tuple[tuple[str, str, str], ...] = (
+    # step, the one that it follows, versions
+    ("deterministic", "cache", "..0.5.10"),
+    ("disaggregation", "load-format", "..0.5.10"),
+    ("hicache", "pipeline", "..0.5.2"),
+    ("hicache", "model", "0.5.5..0.5.5"),
+    ("elastic", "other", "0.5.5..0.5.5"),
+    ("device", "gpu-memory", "..0.5.5"),
+)
+"""Where older releases run a step elsewhere."""
 
 _OWN_ROWS = {"gpu-memory": MEMORY_ROWS}
 
-
-def rows(topics: Iterable[tuple[Row, Topic]]) -> Sequence[tuple[Row, Topic | None]]:
-    """All rows in upstream's order."""
-    return _merged(tuple(topics))
+_Topics = Sequence[tuple[Row, Topic]]
+_merged: dict[tuple[int, Version], tuple[_Topics, list[Step]]] = {}
 
 
-@lru_cache(maxsize=2)
-def _merged(topics: tuple[tuple[Row, Topic], ...]) -> Sequence[tuple[Row, Topic | None]]:
-    by_step: dict[str, list[tuple[Row, Topic | None]]] = {
-        step: [(row, None) for row in _OWN_ROWS.get(step, ())] for step in STEPS
-    }
-    for row, topic in topics:
-        if topic.engine == "sglang":
-            by_step[topic.step].append((row, topic))
-    return [pair for step in STEPS for pair in sorted(by_step[step], key=lambda pair: pair[0].order)]
+def steps(topics: _Topics, version: Version) -> list[Step]:
+    """All rows that hold for a release, in its order. The same `topics` are merged once for each release."""
+    key = id(topics), version
+    found = _merged.get(key)
+    if found is None:
+        named: list[tuple[str, Row, Topic | None]] = [(step, row, None) for step, rows in _OWN_ROWS.items() for row in rows]
+        named += [(topic.step, row, topic) for row, topic in topics if topic.engine == "sglang"]
+        if len(_merged) >= 32:
+            _merged.clear()
+        found = _merged[key] = (topics, in_order(order(version), named, version, SGLANG.read))
+    return found[1]
+
+
+def order(version: Version) -> list[str]:
+    """The steps as a release runs them."""
+    names = list(STEPS)
+    for step, after, versions in _MOVED:
+        if applies(versions, version, SGLANG.read) != NOT:
+            names.remove(step)
+            names.insert(names.index(after) + 1, step)
+    return names
 
 
 def _read() -> tuple[Version, ...]:
@@ -60,7 +133,7 @@ SGLANG = Engine(
     read=_read(),
     releases=releases,
     parse=parse,
-    rows=rows,
+    steps=steps,
     budget=memory.budget,
     spelling=spelling,
 )
