@@ -8,14 +8,19 @@ from typing import NamedTuple, Protocol
 from preflight.diagnostics import Problem
 from preflight.text import Document, Edit, Located, Place, Text
 
-KNOWN, DEFAULT, UNKNOWN_STATE = "known", "default", "unknown"
+KNOWN, DEFAULT, UNKNOWN_STATE, OPAQUE = "known", "default", "unknown", "opaque"
+"""KNOWN: as written. DEFAULT: a default that may be overridden from outside the file. UNKNOWN_STATE: exactly one word, of
+which at most a part is known. OPAQUE: any number of words, perhaps none (`$EXTRA_ARGS`, `"$@"`); its launch is not complete."""
 
 
 class Token(NamedTuple):
     """One word of a command line.
 
-    `value` is None where nothing of the word is known. `at` is the word as written where it is used; `source` is where an
-    edit belongs (the same text, or the one literal that a variable was set to); None: it can be shown, not edited.
+    `value` is None unless the whole word is known (KNOWN or DEFAULT), so a partly known word can never be taken for a known
+    one. What is known of such a word is in `pattern`: its text with each unknown piece as `${name}` (`${}` where it has no
+    name), as in `--port=${PORT}` or `/models/${NAME}/Qwen3-8B`. `at` is the word as written where it is used; `source` is where
+    an edit belongs (the same text, or the one literal that a variable was set to); None: it can be shown, not edited.
+    `conditional`: whether the word is there at all depends on something; its value does not.
     """
 
     value: str | None
@@ -24,6 +29,14 @@ class Token(NamedTuple):
     state: str = KNOWN
     definition: Place | None = None
     conditional: bool = False
+    pattern: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The word for a message: its value, else what is known of it."""
+        if self.value is not None:
+            return self.value
+        return self.pattern if self.pattern is not None else self.at.value
 
     @property
     def place(self) -> Place:
@@ -82,6 +95,10 @@ class LaunchSite(NamedTuple):
     baseline: Table = {}
     name: str | None = None
     """What tells this launch from others of the same file: a service, a container, a `name` key."""
+    entry: Located[str] | None = None
+    """What is started: `sglang.launch_server`, `sglang serve`, `vllm serve`, `vllm.entrypoints.openai.api_server`,
+    `dynamo.sglang`, `dynamo.vllm` (these two take flags of their own besides the engine's), `image` (its own entrypoint, which
+    gets `argv`), or `image + vllm serve` where a command is handed to an image whose entrypoint already is the server."""
     extent: Place | None = None
     """The whole table, list or command, which a suppression above it covers."""
 

@@ -55,7 +55,7 @@ def lint_document(document: Document, context: Context = NO_CONTEXT) -> FileResu
 
 def read(document: Document) -> Reading:
     """What the reader of the document's kind makes of it; nothing where no reader knows the kind."""
-    module = reader_for(document.path, document.text[:4096])
+    module = reader_for(document.path, document.text)
     if module is None:
         return Reading(())
     reading: Reading = import_module(module).read(document)

@@ -8,7 +8,7 @@ decoded again on every layer, and where it does not say what was meant, no edit 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -188,6 +188,13 @@ class Text:
             return base + decoded.shift + start, base + decoded.shift + end
         outer_start = decoded.starts[start]
         return base + outer_start, base + (decoded.ends[end - 1] if end > start else outer_start)
+
+    def locate(self, offset: int) -> int:
+        """The first character of the value whose raw form starts at or after `offset` of the raw text."""
+        decoded = self._decoded
+        if decoded.starts is None:
+            return min(max(offset - decoded.shift, 0), len(decoded.value))
+        return bisect_left(decoded.starts, offset, 0, len(decoded.value))
 
     @property
     def place(self) -> Place:

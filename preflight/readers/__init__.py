@@ -1,8 +1,33 @@
-"""Readers: bytes to launch sites. `reader_for` names the module that reads a file; its `read(document)` does it."""
+"""Readers: bytes to launch sites. `reader_for` names the module that reads a file; its `read(document)` does it.
+
+A reader is imported only when its kind comes up.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ANCHOR = re.compile(r"sglang|vllm", re.I)
+_SHEBANG = re.compile(r"#![^\n]*\b(?:ba|da|z|k|a)?sh\b")
+
+_BY_SUFFIX = {
+    "sh": "shell",
+    "bash": "shell",
+    "zsh": "shell",
+    "slurm": "shell",
+    "sbatch": "shell",
+}
 
 
-def reader_for(path: str, head: str) -> str | None:
-    """The module for a file of this path and beginning; None for a kind that holds no launches."""
-    if path.endswith(".toml"):
+def reader_for(path: str, text: str) -> str | None:
+    """The module for a file of this path and text; None where it can hold no launch."""
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
+    suffix = name.rpartition(".")[2] if "." in name else ""
+    if suffix == "toml":
         return "preflight.readers.launch_file"
-    return None
+    kind = _BY_SUFFIX.get(suffix)
+    if kind is None and _SHEBANG.match(text):
+        kind = "shell"
+    if kind is None or not _ANCHOR.search(text):
+        return None
+    return "preflight.readers." + kind

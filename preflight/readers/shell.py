@@ -1,0 +1,338 @@
+"""Launches in shell: scripts, batch jobs, and every text that another format hands to a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from preflight.launch import KNOWN, OPAQUE, EnvVar, LaunchSite, Reading, Table, Token
+from preflight.readers.editing import Argument, SlotEditor
+from preflight.readers.images import image_versions, parse_image, pinned_version
+from preflight.readers.shellparse import Command, Heredoc, Program, parse
+from preflight.readers.shellvars import Scope, Script, Use
+from preflight.readers.shellwords import VARIABLE, ScriptCodec, Word, quoting_of
+from preflight.readers.words import ANCHOR, base_name, docker_run, find_launch, nested_shell, script_words, silent
+from preflight.text import VERBATIM, Document, Located, Place, Text
+
+_DEPTH = 6
+_DEVICES = re.compile(r"(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES\Z")
+_DEVICE_LIST = re.compile(r"\d+(?:,\d+)*\Z")
+
+
+class Context(NamedTuple):
+    """What is known around a command: its file, and the container it runs in."""
+
+    document: Document
+    kind: str
+    name: str | None = None
+    image: Located[str] | None = None
+    versions: Mapping[str, Located[str]] = {}
+    """By engine: what an image or a pinned package says."""
+    gpus: Located[int] | None = None
+    hardware: Table = {}
+    env: tuple[EnvVar, ...] = ()
+    extent: Place | None = None
+    whole: bool = True
+    """False where something else may add flags to the command."""
+
+
+def read(document: Document) -> Reading:
+    text = Text.of(document, 0, len(document.text), VERBATIM)
+    if text is None or ANCHOR.search(document.text) is None:
+        return Reading(())
+    context = Context(document, "shell")
+    if "#SBATCH" in document.text:
+        from preflight.readers.slurm import batch_context
+
+        context = batch_context(context)
+    return Reading(tuple(distinct(script_sites(Script(text), context))))
+
+
+def distinct(sites: Iterator[LaunchSite]) -> Iterator[LaunchSite]:
+    """Each launch once: an array that two branches start is one command as written."""
+    seen = set()
+    for site in sites:
+        key = (site.head.span, tuple((token.at.place.span, token.value) for token in site.argv))
+        if key not in seen:
+            seen.add(key)
+            yield site
+
+
+def script_sites(
+    script: Script,
+    context: Context,
+    parent: tuple[Scope, Use] | None = None,
+    positional: Sequence[Argument] | None = None,
+    depth: int = 0,
+) -> Iterator[LaunchSite]:
+    """The launches of a shell text."""
+    value = script.text.value
+    program = parse(value, 0, len(value), script.holes)
+    environment = {variable.name: variable.token for variable in context.env}
+    scope = Scope(script, program, parent, environment, positional)
+    context = _pinned(program, script, context)
+    for command in program.commands:
+        for heredoc in command.heredocs:
+            yield from _heredoc(script, command, heredoc, context, depth)
+        if not _relevant(value, command, scope):
+            continue
+        use = Use(command.branch, command.start)
+        arguments = scope.arguments(script, command.words, use)
+        place = script.text.place_of(command.start, command.end)
+        local = context._replace(env=(*_exports(scope, use), *context.env, *_prefix(scope, command, use)))
+        if context.extent is None:
+            local = local._replace(extent=place)
+        yield from command_sites(arguments, scope, use, local, depth)
+
+
+def _relevant(value: str, command: Command, scope: Scope) -> bool:
+    """Whether it is worth evaluating: it names an engine or a container run, or starts with a variable."""
+    if ANCHOR.search(value, command.start, command.end):
+        return True
+    for word in command.words[:4]:
+        part = word.parts[0] if word.parts else None
+        if part is not None and part.kind == VARIABLE:
+            return True
+    return bool(command.words) and command.words[0].literal in ("docker", "podman", "nerdctl", "sudo", "eval")
+
+
+def command_sites(
+    arguments: Sequence[Argument], scope: Scope, use: Use, context: Context, depth: int = 0
+) -> Iterator[LaunchSite]:
+    """The launches of one command."""
+    if not arguments or depth > _DEPTH or silent(arguments):
+        return
+    run = docker_run(arguments)
+    if run is not None:
+        context = _container(arguments, run.image, run.options, context)
+        command = arguments[run.image + 1 :]
+        if run.entrypoint is not None:
+            entry = arguments[run.entrypoint]
+            if entry.token.text.startswith("--entrypoint="):
+                entry = entry._replace(token=entry.token._replace(value=entry.token.text.partition("=")[2]))
+            command = [entry, *command] if entry.token.text else command
+        nested = list(command_sites(command, scope, use, context, depth + 1)) if command else []
+        if nested:
+            yield from nested
+        elif run.entrypoint is None and context.image is not None:
+            yield from image_site(arguments[run.image + 1 :], arguments[run.image], context)
+        return
+    script_at = nested_shell(arguments)
+    if script_at is not None:
+        found = find_launch(arguments[:script_at])
+        if found is None:
+            yield from _nested(arguments, script_at, scope, use, context, depth)
+            return
+    if base_name(arguments[0].token) == "eval" or _is_text(arguments):
+        arguments = _evaluated(arguments, scope, use)
+    site = launch_site(arguments, context)
+    if site is not None:
+        yield site
+        return
+    for index in script_words(arguments):
+        yield from _nested(arguments[: index + 1], index, scope, use, context, depth)
+
+
+def _is_text(arguments: Sequence[Argument]) -> bool:
+    return len(arguments) > 1 and base_name(arguments[0].token) in ("ssh", "tmux", "screen", "srun", "exec", "nohup")
+
+
+def _evaluated(arguments: Sequence[Argument], scope: Scope, use: Use) -> list[Argument]:
+    """Words in which `"$CMD"` is split like `$CMD`: what `eval` does."""
+    found: list[Argument] = []
+    for argument in arguments:
+        if isinstance(argument.origin, tuple):
+            script, word = argument.origin
+            part = word.parts[0] if len(word.parts) == 1 else None
+            if part is not None and part.kind == VARIABLE and part.quoted and not part.subscript and argument.token.value is None:
+                bare = Word(word.start, word.end, (part._replace(quoted=False),))
+                found.extend(scope.arguments(script, [bare], use))
+                continue
+        found.append(argument)
+    return found
+
+
+def launch_site(arguments: Sequence[Argument], context: Context) -> LaunchSite | None:
+    """The launch that these words are, if they are one."""
+    found = find_launch(arguments)
+    if found is None:
+        return None
+    head, entry_word = arguments[found.head], arguments[found.first - 1]
+    entry = found.entry
+    return site(entry, found.engine, head.token, arguments[found.first :], entry_word, context)
+
+
+def image_site(arguments: Sequence[Argument], image: Argument, context: Context) -> Iterator[LaunchSite]:
+    """The launch that an image's own entrypoint is, given `arguments`."""
+    if context.image is None:
+        return
+    parsed = parse_image(context.image.value)
+    if parsed.engine is None or not (parsed.serves or _engine_flags(arguments)):
+        return
+    if arguments and not arguments[0].token.text.startswith("-") and not parsed.serves:
+        return
+    head = arguments[0].token if arguments else image.token
+    yield site("image", parsed.engine, head, arguments, image, context)
+
+
+_MODEL_FLAG = re.compile(r"--model(?:-path)?(?:=|\Z)")
+
+
+def _engine_flags(arguments: Sequence[Argument]) -> bool:
+    """Whether bare flags can only be an engine's: the first is a flag, and one names the model."""
+    return bool(arguments) and any(_MODEL_FLAG.match(argument.token.text) for argument in arguments)
+
+
+def site(entry: str, engine: str, head: Token, argv: Sequence[Argument], entry_word: Argument, context: Context) -> LaunchSite:
+    complete = context.whole and all(argument.token.state != OPAQUE for argument in argv)
+    gpus = _visible(context.env) or context.gpus
+    return LaunchSite(
+        document=context.document,
+        kind=context.kind,
+        head=head.place,
+        engine=engine,
+        argv=tuple(argument.token for argument in argv),
+        complete=complete,
+        editor=SlotEditor(entry_word.tail, argv),
+        env=context.env,
+        version=context.versions.get(engine),
+        image=context.image,
+        gpus=gpus,
+        hardware=context.hardware,
+        name=context.name,
+        entry=Located(entry, entry_word.token.place),
+        extent=context.extent,
+    )
+
+
+# -- scripts inside --------------------------------------------------------------------------------------------------------
+
+
+def _nested(
+    arguments: Sequence[Argument], index: int, scope: Scope, use: Use, context: Context, depth: int
+) -> Iterator[LaunchSite]:
+    """`bash -c SCRIPT NAME ARGUMENTS…`."""
+    origin = arguments[index].origin
+    if depth > _DEPTH:
+        return
+    if not isinstance(origin, tuple):
+        return
+    script, word = origin
+    part = word.parts[0] if len(word.parts) == 1 else None
+    if part is not None and part.kind == VARIABLE:
+        bare = Word(word.start, word.end, (part._replace(quoted=False, operator=""),))
+        yield from command_sites(scope.arguments(script, [bare], use), scope, use, context, depth + 1)
+        return
+    inner = script.cut(
+        word.start, word.end, ScriptCodec(quoting_of(script.text.value[word.start : word.end]), plain=script.plain)
+    )
+    if inner is not None:
+        rest = arguments[index + 2 :]
+        yield from script_sites(inner, context, (scope, use), rest, depth + 1)
+
+
+def _heredoc(script: Script, command: Command, heredoc: Heredoc, context: Context, depth: int) -> Iterator[LaunchSite]:
+    if depth > _DEPTH or ANCHOR.search(script.text.value, heredoc.start, heredoc.end) is None:
+        return
+    from preflight.readers.heredocs import heredoc_sites
+
+    yield from heredoc_sites(script, command, heredoc, context, depth)
+
+
+# -- what surrounds a command ----------------------------------------------------------------------------------------------
+
+
+def _pinned(program: Program, script: Script, context: Context) -> Context:
+    """The version that a `pip install` of the script pins."""
+    if "==" not in script.text.value:
+        return context
+    versions = dict(context.versions)
+    for command in program.commands:
+        for word in command.words:
+            literal = word.literal
+            if literal is not None and "==" in literal:
+                text = script.text.inner(word.start, word.end, ScriptCodec(quoting_of(script.text.value[word.start : word.end])))
+                pin = pinned_version(text) if text is not None else None
+                if pin is not None:
+                    versions.setdefault(*pin)
+    return context._replace(versions=versions)
+
+
+def _exports(scope: Scope, use: Use) -> Iterator[EnvVar]:
+    for name, assignments in scope.assignments.items():
+        if not any(assignment.exported for assignment in assignments):
+            continue
+        reaching = scope.reaching(name, use)
+        if reaching and reaching[-1].value is not None:
+            yield _variable(scope, name, reaching[-1].value, reaching[-1].start, use, len(reaching) > 1)
+
+
+def _prefix(scope: Scope, command: Command, use: Use) -> Iterator[EnvVar]:
+    for assignment in command.prefix:
+        if assignment.value is not None:
+            yield _variable(scope, assignment.name, assignment.value, assignment.start, use, False)
+
+
+def _variable(scope: Scope, name: str, word: Word, start: int, use: Use, several: bool) -> EnvVar:
+    token = scope.single(scope.script, word, Use(use.branch, start))
+    if several:
+        token = token._replace(conditional=True)
+    return EnvVar(name, token, scope.script.text.place_of(start, start + len(name)))
+
+
+def _visible(env: Sequence[EnvVar]) -> Located[int] | None:
+    """GPUs by a literal list of visible devices."""
+    for variable in env:
+        token = variable.token
+        certain = token.value is not None and token.state == KNOWN and not token.conditional
+        if certain and _DEVICES.match(variable.name) and _DEVICE_LIST.match(token.value or ""):
+            assert token.value is not None
+            return Located(token.value.count(",") + 1, token.place)
+    return None
+
+
+def _container(arguments: Sequence[Argument], image: int, options: Sequence[tuple[str, Token, int]], context: Context) -> Context:
+    """The context inside `docker run`: the variables outside are not those inside."""
+    token = arguments[image].token
+    located = Located(token.value, token.place) if token.value else None
+    gpus: Located[int] | None = None
+    env: list[EnvVar] = []
+    for name, value, skip in options:
+        if value.value is None:
+            continue
+        text = value.value[skip:]
+        if name == "--gpus":
+            gpus = device_count(text, value.place)
+        elif name in ("-e", "--env") and "=" in text:
+            variable = _option_variable(value, skip)
+            if variable is not None:
+                env.append(variable)
+    versions = image_versions(token)
+    return context._replace(image=located, versions=versions, gpus=gpus, env=tuple(env))
+
+
+def _option_variable(token: Token, skip: int) -> EnvVar | None:
+    assert token.value is not None
+    name, _equals, text = token.value[skip:].partition("=")
+    if token.at.value != token.value:
+        return EnvVar(name, token._replace(value=text, source=None), token.place)
+    start = skip + len(name) + 1
+    inner = token.at.inner(start, len(token.value))
+    if inner is None:
+        return None
+    return EnvVar(name, Token(text, inner, inner, token.state), token.at.place_of(skip, skip + len(name)))
+
+
+def device_count(text: str, place: Place) -> Located[int] | None:
+    """`all` is unknown, `4` is 4, `"device=0,1"` is 2, `count=2` is 2."""
+    text = text.strip("\"'")
+    if text.isdigit() and int(text) > 0:
+        return Located(int(text), place)
+    for part in re.split(r",(?=[a-z])", text):
+        key, equals, value = part.partition("=")
+        if equals and key == "device" and value:
+            return Located(value.strip("\"'").count(",") + 1, place)
+        if equals and key == "count" and value.isdigit():
+            return Located(int(value), place)
+    return None
