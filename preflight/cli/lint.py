@@ -6,17 +6,21 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO
 
 from preflight.cli.arguments import parser
 from preflight.cli.files import Unreadable, expand, read_file, read_stdin
 from preflight.diagnostics import ERROR, WARNING, Diagnostic
 from preflight.lint import FileResult, lint_document
 from preflight.registry import registry
+from preflight.report.formats import HOSTS, renderer
 from preflight.report.model import Options, Report, in_order
-from preflight.report.stream import use_color, write
+from preflight.report.stream import save, use_color, width_of, write
 from preflight.selection import Selection, UnknownSelector, selection
 from preflight.text import Document
+
+if TYPE_CHECKING:
+    from preflight.report.sarif import Description
 
 CLEAN, FINDINGS, COULD_NOT_RUN = 0, 1, 2
 
@@ -115,26 +119,40 @@ def _parses(document: Document) -> bool:
 
 
 def _report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, stderr: TextIO) -> None:
-    from preflight.report.formats import renderer
-
     report = Report(
         in_order(diagnostic for outcome in outcomes for diagnostic in outcome.diagnostics),
         files=len(outcomes),
         launches=sum(outcome.launches for outcome in outcomes),
     )
-    options = Options(
-        color=use_color(arguments.color, os.environ, isatty=stdout.isatty()),
-        notes=arguments.notes,
-        statistics=arguments.statistics,
-    )
-    text = renderer(arguments.format or "text")(report, options)
     for line in (line for outcome in outcomes for line in outcome.internal_errors):
         stderr.write(f"preflight: {line}\n")
+    options = Options(
+        color=use_color(arguments.color, os.environ, isatty=stdout.isatty() and not arguments.output_file),
+        notes=arguments.notes,
+        statistics=arguments.statistics,
+        width=width_of(stdout, os.environ),
+    )
+    text = renderer(arguments.format or "text")(report, _for_hosts(options) if arguments.format in HOSTS else options)
     if arguments.output_file:
-        with open(arguments.output_file, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        save(arguments.output_file, text)
     else:
         write(stdout, text)
+    if arguments.format is None and os.environ.get("GITHUB_ACTIONS") == "true":
+        write(stdout, renderer("github")(report, _for_hosts(options)))
+
+
+def _for_hosts(options: Options) -> Options:
+    """What formats that a code host reads need besides."""
+    from preflight.report.paths import repository_root
+
+    return options._replace(root=repository_root(os.getcwd()), describe=_describe)
+
+
+def _describe(code: str) -> Description:
+    from preflight.report.describe import described
+
+    rules = registry()
+    return described(code, rules.documentation(code) if code in rules.modules else "")
 
 
 def _failed(outcomes: list[Outcome]) -> bool:

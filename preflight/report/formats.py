@@ -9,6 +9,8 @@ from typing import cast
 from preflight.report.model import Options, Report
 
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
+HOSTS = ("sarif", "github", "gitlab")
+"""Those that a code host reads: paths relative to the repository, rules described."""
 
 Render = Callable[[Report, Options], str]
 

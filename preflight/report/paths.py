@@ -18,3 +18,14 @@ def in_repository(path: str, root: str | None) -> str:
     while path.startswith("./"):
         path = path[2:].lstrip("/")
     return path
+
+
+def repository_root(start: str) -> str | None:
+    """The nearest folder from `start` up that holds `.git`."""
+    folder = os.path.realpath(start)
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder

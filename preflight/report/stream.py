@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TextIO
 
@@ -15,6 +16,17 @@ def use_color(flag: str, environ: Mapping[str, str], *, isatty: bool) -> bool:
     if environ.get("FORCE_COLOR"):
         return True
     return isatty and environ.get("TERM") != "dumb"
+
+
+def width_of(stream: TextIO, environ: Mapping[str, str]) -> int:
+    """Columns of a terminal (COLUMNS wins); 100 for what is none."""
+    columns = environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 100
+    except (OSError, ValueError):
+        return 100
 
 
 def write(stream: TextIO, text: str) -> None:

@@ -13,7 +13,9 @@ import pytest
 
 from preflight.diagnostics import DISPLAY, ERROR, NOTE, Diagnostic, Fix, Severity
 from preflight.report import github, gitlab, sarif
+from preflight.report.describe import described
 from preflight.report.model import Options, Report
+from preflight.report.paths import repository_root
 from preflight.report.sarif import Description
 from preflight.text import Document, Place, Span
 from preflight.version import VERSION
@@ -257,6 +259,42 @@ def test_a_path_outside_the_root_stays_as_it_is(tmp_path: Path) -> None:
     report = Report((Diagnostic(REST, ERROR, None, "m", at(document, "x")),), 1, 1)
     uri = run_of(report, str(tmp_path / "repo"))["results"][0]["locations"][0]["physicalLocation"]
     assert uri["artifactLocation"]["uri"] == (tmp_path / "a.toml").as_uri()
+
+
+def test_the_root_is_the_nearest_folder_with_a_repository(tmp_path: Path) -> None:
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    (tmp_path / "repo" / "a" / "b").mkdir(parents=True)
+    assert repository_root(str(tmp_path / "repo" / "a" / "b")) == os.path.realpath(tmp_path / "repo")
+    # A work tree has a file of that name.
+    (tmp_path / "repo" / "a" / ".git").write_text("gitdir: elsewhere\n")
+    assert repository_root(str(tmp_path / "repo" / "a" / "b")) == os.path.realpath(tmp_path / "repo" / "a")
+    assert repository_root(str(Path(tmp_path.anchor))) is None
+
+
+def test_a_rule_is_described_by_its_docstring() -> None:
+    documentation = """Nothing is left.
+
+## What it does
+Compares this
+with that.
+
+More of it.
+## Why
+Because.
+
+## Example
+```toml bad
+a = 1
+## Why
+```
+"""
+    assert described("MEM001", documentation) == Description(
+        "Nothing is left.",
+        "Compares this with that. Because.",
+        "# MEM001: Nothing is left.\n\n## What it does\nCompares this\nwith that.\n\nMore of it.\n## Why\nBecause.\n\n"
+        "## Example\n```toml bad\na = 1\n## Why\n```\n",
+    )
+    assert described("MEM001", "In short.") == Description("In short.", "In short.", "# MEM001: In short.\n")
 
 
 def test_a_leading_dot_is_dropped() -> None:

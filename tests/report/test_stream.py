@@ -13,7 +13,7 @@ from preflight.diagnostics import Diagnostic, Severity
 from preflight.report.escape import escape, escape_lines
 from preflight.report.formats import FORMATS, renderer
 from preflight.report.model import Options, Report, in_order
-from preflight.report.stream import save, use_color, write
+from preflight.report.stream import save, use_color, width_of, write
 from preflight.text import Document, Place, Span
 from tests.report.cases import BELOW, LAUNCH, MISSPELT, NEWER, NO_REST, REST, UNREAD, at
 
@@ -55,6 +55,12 @@ def test_what_a_stream_cannot_say_is_shown_by_number(encoding: str, expected: by
 def test_a_report_is_saved_as_utf8(tmp_path: Path) -> None:
     save(str(tmp_path / "report.txt"), "é \udcff\n")
     assert (tmp_path / "report.txt").read_bytes() == b"\xc3\xa9 \\udcff\n"
+
+
+def test_width_is_columns_or_a_hundred() -> None:
+    assert width_of(io.StringIO(), {"COLUMNS": "72"}) == 72
+    assert width_of(io.StringIO(), {"COLUMNS": "wide"}) == 100
+    assert width_of(io.StringIO(), {}) == 100
 
 
 def test_a_stream_without_encoding_is_written_to() -> None:
