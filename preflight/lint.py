@@ -34,7 +34,6 @@ class Resolved(NamedTuple):
     launch: Launch
     budget: Budget
     diagnostics: tuple[Diagnostic, ...]
-    """Before silencing."""
 
 
 class FileResult(NamedTuple):
@@ -48,9 +47,14 @@ class FileResult(NamedTuple):
 def lint_document(document: Document, context: Context = NO_CONTEXT) -> FileResult:
     """All diagnostics of one document, sorted, each fix proved."""
     result = examine(document, context)
-    kept = _without_effects(result)
-    proved = [diagnostic._replace(fixes=_proved(diagnostic, result, context)) for diagnostic in kept]
-    return result._replace(diagnostics=tuple(_sorted(proved)))
+    launches, proved = [], []
+    for resolved in result.launches:
+        own = tuple(diagnostic._replace(fixes=_proved(diagnostic, result, context)) for diagnostic in _without_effects(resolved))
+        launches.append(resolved._replace(diagnostics=own))
+        proved += own
+    of_launches = {id(diagnostic) for resolved in result.launches for diagnostic in resolved.diagnostics}
+    others = [diagnostic for diagnostic in result.diagnostics if id(diagnostic) not in of_launches]
+    return result._replace(launches=tuple(launches), diagnostics=tuple(_sorted([*others, *proved])))
 
 
 def read(document: Document) -> Reading:
@@ -201,14 +205,11 @@ def _newest_that_accepts(topic: Topic, resolved: Resolver) -> str | None:
     return None
 
 
-def _without_effects(result: FileResult) -> list[Diagnostic]:
+def _without_effects(resolved: Resolved) -> list[Diagnostic]:
     """Drops what a cause in the same launch explains."""
-    silenced: set[int] = set()
-    for resolved in result.launches:
-        codes = {diagnostic.rule.code for diagnostic in resolved.diagnostics}
-        effects = {effect for cause in codes for effect in _CAUSES.get(cause, ())}
-        silenced |= {id(diagnostic) for diagnostic in resolved.diagnostics if diagnostic.rule.code in effects}
-    return [diagnostic for diagnostic in result.diagnostics if id(diagnostic) not in silenced]
+    codes = {diagnostic.rule.code for diagnostic in resolved.diagnostics}
+    effects = {effect for cause in codes for effect in _CAUSES.get(cause, ())}
+    return [diagnostic for diagnostic in resolved.diagnostics if diagnostic.rule.code not in effects]
 
 
 def _proved(diagnostic: Diagnostic, result: FileResult, context: Context) -> tuple[Fix, ...]:

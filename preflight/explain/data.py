@@ -16,11 +16,11 @@ def explain(results: list[FileResult]) -> dict[str, Any]:
     """The whole document; figures in GiB per GPU, tokens in tokens, unknown is null."""
     return {
         "schema_version": 1,
-        "launches": [launch_data(resolved, result) for result in results for resolved in result.launches],
+        "launches": [launch_data(resolved) for result in results for resolved in result.launches],
     }
 
 
-def launch_data(resolved: Resolved, result: FileResult) -> dict[str, Any]:
+def launch_data(resolved: Resolved) -> dict[str, Any]:
     launch, budget = resolved.launch, resolved.budget
     line, _ = launch.site.document.lines.position(launch.head.span.start)
     return {
@@ -56,14 +56,13 @@ def launch_data(resolved: Resolved, result: FileResult) -> dict[str, Any]:
         },
         "capacity": _capacity(budget),
         "missing": list(budget.missing),
-        "verdict": verdict(resolved, result),
+        "verdict": verdict(resolved),
     }
 
 
-def verdict(resolved: Resolved, result: FileResult) -> str:
+def verdict(resolved: Resolved) -> str:
     """`fails` iff an error has a stage; `uncertain` iff there is a memory warning; `unknown` iff tokens are; else `fits`."""
-    shown = {id(diagnostic) for diagnostic in result.diagnostics}
-    found = [diagnostic for diagnostic in resolved.diagnostics if id(diagnostic) in shown or not result.diagnostics]
+    found = resolved.diagnostics
     if any(diagnostic.severity.word == "error" and diagnostic.stage is not None for diagnostic in found):
         return "fails"
     if any(diagnostic.severity.word == "warning" and diagnostic.rule.code.startswith("MEM") for diagnostic in found):

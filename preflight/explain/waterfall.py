@@ -40,10 +40,10 @@ _VERDICTS = {
 
 
 def waterfall(result: FileResult) -> str:
-    return "\n".join("\n".join(_launch(resolved, result)) for resolved in result.launches)
+    return "\n".join("\n".join(_launch(resolved)) for resolved in result.launches)
 
 
-def _launch(resolved: Resolved, result: FileResult) -> Iterator[str]:
+def _launch(resolved: Resolved) -> Iterator[str]:
     launch, budget = resolved.launch, resolved.budget
     line, _ = launch.site.document.lines.position(launch.head.span.start)
     yield f"{launch.site.document.path}:{line}: {_title(launch)}"
@@ -52,9 +52,9 @@ def _launch(resolved: Resolved, result: FileResult) -> Iterator[str]:
     yield from _ledger(budget)
     yield from _pool(budget)
     yield ""
-    yield _VERDICTS[verdict(resolved, result)]
+    yield _VERDICTS[verdict(resolved)]
     for diagnostic in resolved.diagnostics:
-        if diagnostic in result.diagnostics and diagnostic.severity.word != "note":
+        if diagnostic.severity.word != "note":
             text = f"{diagnostic.severity.word} {diagnostic.rule.code}: {diagnostic.message}"
             yield from wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
     if budget.missing:

@@ -33,7 +33,13 @@ def table(release: str) -> FlagTable:
 def spelling(name: str, version: Version) -> str:
     """The flag of a setting in a release, with dashes."""
     flag = table(release_text(version)).flag(name)
-    return f"--{name}" if flag is None else flag.spellings[0]
+    return f"--{name}" if flag is None else preferred(flag)
+
+
+def preferred(flag: Flag) -> str:
+    """The spelling that is the setting's stable name, where this release has it; else its first."""
+    stable = f"--{flag.setting}"
+    return stable if stable in flag.spellings else flag.spellings[0]
 
 
 def release_text(version: Version) -> str:
@@ -48,7 +54,7 @@ def defaults(release: str) -> dict[str, Setting]:
     for flag in table(release).flags():
         value = flag.default if flag.default is not None else flag.fallback
         if value is not None and value is not False and flag.writes == flag.setting:
-            found[flag.setting] = Setting(value, ENGINE_DEFAULT, None, flag.spellings[0])
+            found[flag.setting] = Setting(value, ENGINE_DEFAULT, None, preferred(flag))
     return found
 
 
@@ -77,7 +83,7 @@ def parse(site: LaunchSite, release: str) -> tuple[dict[str, Setting], tuple[Fla
         value = flag.const if last == index else _convert(site.argv[index + 1], flag)
         place = Place(token.place.document, Span(token.place.span.start, site.argv[last].place.span.end))
         origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in site.argv[index : last + 1]) else FILE
-        settings[flag.writes] = Setting(value, origin, place, flag.spellings[0])
+        settings[flag.writes] = Setting(value, origin, place, preferred(flag))
         uses.append(FlagUse(flag.setting, token.value, value, index, last))
         index = last + 1
     return settings, tuple(uses), ()
