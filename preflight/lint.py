@@ -47,7 +47,8 @@ class FileResult(NamedTuple):
 def lint_document(document: Document, context: Context = NO_CONTEXT) -> FileResult:
     """All diagnostics of one document, sorted, each fix proved."""
     result = examine(document, context)
-    launches, proved = [], []
+    launches: list[Resolved] = []
+    proved: list[Diagnostic] = []
     for resolved in result.launches:
         own = tuple(diagnostic._replace(fixes=_proved(diagnostic, result, context)) for diagnostic in _without_effects(resolved))
         launches.append(resolved._replace(diagnostics=own))

@@ -16,19 +16,11 @@ class Run(NamedTuple):
     stderr: str
 
 
-class _Input(io.StringIO):
-    """Standard input with the bytes beneath it."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__()
-        self.buffer = io.BytesIO(data)
-
-
 def run_cli(*words: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Run:
     out, err = io.StringIO(), io.StringIO()
     plain = {"NO_COLOR": "", "FORCE_COLOR": "", "GITHUB_ACTIONS": "", **(env or {})}
     with (
-        patch.object(sys, "stdin", _Input(stdin)),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
         patch.object(sys, "stdout", out),
         patch.object(sys, "stderr", err),
         patch.dict("os.environ", plain),

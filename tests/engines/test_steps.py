@@ -117,6 +117,7 @@ def test_each_release_runs_its_handlers_in_its_own_order() -> None:
     assert before((0, 5, 12, 1), "deterministic", "attention")
     assert before((0, 5, 9), "speculative", "disaggregation")
     assert before((0, 5, 23), "disaggregation", "gpu-memory")
-    assert before((0, 5, 2), "speculative", "cache") and before((0, 5, 2), "pipeline", "hicache")
+    assert before((0, 5, 2), "speculative", "cache")
+    assert before((0, 5, 2), "pipeline", "hicache")
     assert before((0, 5, 5, 3), "hicache", "attention")
     assert all(before(version, "gpu-memory", "model") for version in SGLANG.read)

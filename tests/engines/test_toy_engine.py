@@ -5,7 +5,8 @@ from __future__ import annotations
 from preflight.diagnostics import ERROR
 from preflight.engines.base import Engine, FlagUse, Launch
 from preflight.engines.resolve import resolver
-from preflight.engines.steps import FILE, REFUSES, SETS, Row, Setting
+from preflight.engines.steps import FILE, REFUSES, SETS, Row, Setting, Step
+from preflight.engines.versions import Version
 from preflight.launch import LaunchSite
 from preflight.memory.budget import Budget, Knob
 from preflight.memory.range import exactly
@@ -33,16 +34,20 @@ def _budget(launch: Launch) -> Budget:
     return Budget(knob, free_before_load=exactly(10 * GIB), weights=exactly(4 * GIB), rest=rest, bytes_per_token=1024)
 
 
+def _steps(topics: object, version: Version) -> list[Step]:
+    return [Step(row, None, True) for row in ROWS]
+
+
 TOY = Engine(
-    "toy",
-    "Toy",
-    "cache-share",
-    ((1, 0, 0),),
-    lambda: ("1.0.0",),
-    _parse,
-    lambda topics: [(row, None) for row in ROWS],
-    _budget,
-    lambda name, version: f"--{name}",
+    name="toy",
+    title="Toy",
+    knob="cache-share",
+    read=((1, 0, 0),),
+    releases=lambda: ("1.0.0",),
+    parse=_parse,
+    steps=_steps,
+    budget=_budget,
+    spelling=lambda name, version: f"--{name}",
 )
 
 
