@@ -50,7 +50,9 @@ def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -
         outcomes, changed = _fix(outcomes, arguments, chosen, stdout, stderr)
         if arguments.diff:
             return COULD_NOT_RUN if _failed(outcomes) else FINDINGS if changed else CLEAN
-    _report(outcomes, arguments, stdout, stderr)
+    # Fixed standard input goes where it came from, to the next of the pipe: the report makes room.
+    filtering = arguments.fix and "-" in arguments.paths
+    _report(outcomes, arguments, stderr if filtering else stdout, stderr)
     return _exit_code(outcomes, arguments.fail_on)
 
 
@@ -58,10 +60,14 @@ def _documents(arguments: Namespace, stdin: BinaryIO) -> list[Document | Unreada
     documents: list[Document | Unreadable] = []
     for path in dict.fromkeys(expand(arguments.paths)):
         if path == "-":
-            documents.append(read_stdin(arguments.stdin_filename or "launch.toml", stdin))
+            documents.append(read_stdin(_stdin_name(arguments), stdin))
         else:
             documents.append(read_file(path))
     return documents
+
+
+def _stdin_name(arguments: Namespace) -> str:
+    return str(arguments.stdin_filename or "launch.toml")
 
 
 def _lint(document: Document | Unreadable, chosen: Selection) -> Outcome:
@@ -81,6 +87,8 @@ def _fix(
     """Applies fixes and says what was done; with --diff shows it instead. The second part: whether anything changed."""
     from preflight.fix import bugs, fix_all, summary, unified_diff
     from preflight.fix import write as replace_file
+    from preflight.report.escape import escape_lines
+    from preflight.report.stream import write_document
 
     before = {outcome.document.path: outcome.document for outcome in outcomes if outcome.document is not None}
     relinted: dict[str, Outcome] = {outcome.document.path: outcome for outcome in outcomes if outcome.document is not None}
@@ -98,10 +106,14 @@ def _fix(
         stderr.write(f"preflight: {line}\n")
     changed = [path for path, document in fixed.documents.items() if document.text != before[path].text]
     if arguments.diff:
-        write(stdout, "".join(unified_diff(before[path], fixed.documents[path]) for path in changed))
+        diff = "".join(unified_diff(before[path], fixed.documents[path]) for path in changed)
+        write(stdout, escape_lines(diff) if stdout.isatty() else diff)
         return outcomes, bool(changed)
+    piped = _stdin_name(arguments) if "-" in arguments.paths else None
+    if piped is not None and piped in fixed.documents:
+        write_document(stdout, fixed.documents[piped])
     for path in changed:
-        if path == arguments.stdin_filename and "-" in arguments.paths:
+        if path == piped:
             continue
         try:
             replace_file(before[path], fixed.documents[path])

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
+from preflight.text import Document
+
 
 def use_color(flag: str, environ: Mapping[str, str], *, isatty: bool) -> bool:
     """`flag` is `always`, `never` or `auto`: then NO_COLOR and FORCE_COLOR (where not empty) decide, then the terminal."""
@@ -37,6 +39,17 @@ def write(stream: TextIO, text: str) -> None:
     except UnicodeEncodeError:
         text = text.encode(encoding, "backslashreplace").decode(encoding)
     stream.write(text)
+
+
+def write_document(stream: TextIO, document: Document) -> None:
+    """Write a document as its bytes are, where the stream has a binary one beneath it: line ends and mark stay."""
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:
+        stream.write(document.text)
+        return
+    stream.flush()
+    buffer.write(document.to_bytes())
+    buffer.flush()
 
 
 def save(path: str, text: str) -> None:
