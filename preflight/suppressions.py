@@ -24,8 +24,7 @@ _CONTEXT = re.compile(r"#\s*preflight:(?P<pairs>(?:\s+[A-Za-z][\w-]*=[^\s=]\S*)+
 _PAIR = re.compile(r"([A-Za-z][\w-]*)=(\S+)")
 _NEAR_MISS = re.compile(
     r"#\s*preflight\s*[:=-]?\s*(?:ignore|ignored|noqa|nolint|disable|suppress|skip)"
-    r"(?:[-_ ]?(?:next[-_ ]?)?(?:file|line))?(?:\s*$|\s*[\[(:=]|\s+[A-Z]{3}\d{3})"
-    r"|#\s*preflight:\s*[A-Za-z][\w-]*\s*=",
+    r"(?:[-_ ]?(?:next[-_ ]?)?(?:file|line))?(?:\s*$|\s*[\[(:=]|\s+[A-Z]{3}\d{3})",
     re.I,
 )
 _CODE = re.compile(r"[^\s,]+")
@@ -74,13 +73,13 @@ def read_comments(document: Document, comments: Iterable[Span] | None = None, ex
         text = document.text[span.start : span.end]
         matches = list(_DIRECTIVE.finditer(text))
         suppressions += [_suppression(document, span, match, extent) for match in matches]
-        pairs = None if matches else _CONTEXT.search(text)
+        missed = _NEAR_MISS.search(_DIRECTIVE.sub(lambda match: " " * len(match[0]), text))
+        pairs = None if matches or missed else _CONTEXT.search(text)
         if pairs is not None:
             for pair in _PAIR.finditer(text, pairs.start("pairs")):
                 start = span.start + pair.start()
                 _context(document, start, pair[1], pair[2], context, problems)
             continue
-        missed = _NEAR_MISS.search(_DIRECTIVE.sub(lambda match: " " * len(match[0]), text))
         if missed is not None:
             place = document.place(span.start + missed.start(), span.end)
             problems.append(_near_miss(place, document.text[place.span.start : place.span.end]))
@@ -125,7 +124,9 @@ def _near_miss(place: Place, written: str) -> Problem:
     codes = re.findall(r"\b[A-Z]{3}\d{3}\b", written)
     whole_file = "file" in written.lower()
     meant = f"# preflight: ignore{'-file' if whole_file else ''}[{', '.join(codes) or 'CODE'}]"
-    message = f"preflight does not read {written.strip()!r}. Write {meant!r}, with the reason behind it."
+    written = written.strip()
+    shown = written if len(written) <= 60 else written[:57] + "…"
+    message = f"preflight does not read {shown!r}. Write {meant!r}, with the reason behind it."
     return Problem(MALFORMED, Finding(message, place, WARNING))
 
 

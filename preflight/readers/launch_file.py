@@ -20,6 +20,7 @@ from preflight.text import Document, Located, Place, Text
 NO_ENGINE = "CFG011"
 KIND = "toml"
 
+_SETTINGS_NAMES = ("preflight.toml", "pyproject.toml")
 _NAMES_ENGINE = re.compile(rf"^[ \t]*engine[ \t]*=[ \t]*[\"'](?:{'|'.join(ENGINES)})[\"']", re.M)
 
 
@@ -30,6 +31,8 @@ def is_launch_name(path: str) -> bool:
 
 def read(document: Document) -> Reading:
     """The launches of a TOML file, with what is wrong with the file itself. Any other TOML: no sites and no word."""
+    if document.path.replace("\\", "/").rsplit("/", 1)[-1] in _SETTINGS_NAMES:
+        return Reading(())
     named = is_launch_name(document.path)
     if not named and _NAMES_ENGINE.search(document.text) is None and "launch" not in document.text:
         return Reading(())

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 ENGINES = ("sglang", "vllm")
 
-TEXT, VERSION, QUANTITY, COUNT, CHOICE, CAPABILITY, TABLE = (
+TEXT, TEXTS, QUANTITY, COUNT, CHOICE, CAPABILITY, TABLE = (
     "string",
-    "version",
+    "strings",
     "quantity",
     "count",
     "choice",
@@ -61,7 +61,7 @@ OBSERVED: Keys = {
     "kv-cache": Key(QUANTITY, "GPU memory of the KV cache that the log states.", per_rank=True),
     "graphs": Key(QUANTITY, "GPU memory that capturing CUDA graphs took.", per_rank=True),
     "activations": Key(QUANTITY, "Peak GPU memory of activations that the log states.", per_rank=True),
-    "engine-version": Key(VERSION, "The engine version that wrote the log. Figures of another version are not used."),
+    "engine-version": Key(TEXT, "The engine version that wrote the log. Figures of another version are not used."),
 }
 
 EXPECT: Keys = {
@@ -85,7 +85,7 @@ TABLES: dict[str, Keys] = {
 
 LAUNCH: Keys = {
     "engine": Key(CHOICE, "The engine that is launched.", choices=ENGINES),
-    "engine-version": Key(VERSION, 'The version of the engine: "0.5.9". Without it, every version that the project allows.'),
+    "engine-version": Key(TEXT, 'The version of the engine: "0.5.9". Without it, every version that the project allows.'),
     "name": Key(TEXT, "What this launch is called in reports."),
     "hardware": Key(TABLE, "The machine. What is not given is unknown, never assumed."),
     "model": Key(TABLE, "Where the facts about the model's memory come from."),
@@ -99,3 +99,21 @@ LAUNCH: Keys = {
     "baseline": Key(TABLE, "The launch to compare with."),
 }
 """Top-level keys, and those of one [[launch]]."""
+
+SETTINGS: Keys = {
+    "engine-version": Key(TEXT, 'The engine versions that the project runs, where a file does not say: "0.5.9" or ">=0.5.9".'),
+    "select": Key(TEXTS, "The only rules that are run: codes, prefixes of codes, or names."),
+    "extend-select": Key(TEXTS, "Rules that are run besides those selected."),
+    "ignore": Key(TEXTS, "Rules that are not reported: codes, prefixes of codes, or names."),
+    "exclude": Key(TEXTS, "Files and folders that a walk leaves out, as patterns relative to this file."),
+    "fail-on": Key(CHOICE, "The least severity that makes the exit code 1.", choices=("error", "warning", "never")),
+    "hardware": Key(TABLE, "The machine of every launch. Later tables and the linted file's own win, key by key."),
+    "model": Key(TABLE, "The model of every launch."),
+    "observed": Key(TABLE, "Figures from a boot log, for every launch."),
+    "expect": Key(TABLE, "What every launch has to hold."),
+    "files": Key(TABLE, "Context of some files: a table for each pattern, relative to this file. Later ones win, key by key."),
+}
+"""Keys of preflight.toml, and of [tool.preflight] in pyproject.toml."""
+
+FILES: Keys = {name: SETTINGS[name] for name in ("engine-version", "ignore", "hardware", "model", "observed", "expect")}
+"""Keys of one [files."pattern"]."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from preflight.diagnostics import DISPLAY, ERROR, SAFE, UNSAFE, WARNING, Finding, Fix, Problem
-from preflight.readers.launch_keys import CAPABILITY, CHOICE, COUNT, QUANTITY, VERSION, Key, Keys
+from preflight.readers.launch_keys import CAPABILITY, CHOICE, COUNT, QUANTITY, TEXTS, Key, Keys
 from preflight.readers.toml_scan import Item
 from preflight.readers.toml_text import quoted
 from preflight.text import Edit, Located
@@ -18,7 +18,6 @@ BARE_NUMBER, IMPOSSIBLE_QUANTITY, UNKNOWN_MEMORY_UNIT = "UNT005", "UNT006", "UNT
 
 Report = Callable[[Problem], None]
 
-_VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:[.-]?(?:a|b|rc|post|dev)\d*)*(?:\+[A-Za-z0-9.]+)?\Z")
 _CAPABILITY = re.compile(r"\d{1,2}\.\d\Z")
 
 
@@ -67,7 +66,8 @@ def _kind(item: Item) -> str:
 
 
 def read_table(table: Item, keys: Keys, where: str, report: Report) -> dict[str, Located[object]]:
-    """The entries of `table` that are right: memory in bytes (int), lists as tuples."""
+    """The entries of `table` that are right: memory in bytes (int), one value per rank as a tuple, a compute capability as
+    (major, minor)."""
     found: dict[str, Located[object]] = {}
     for name, item in (table.entries or {}).items():
         key = keys.get(name)
@@ -106,13 +106,14 @@ def _as_string(item: Item) -> str | None:
     return quoted(item.text.raw) if number and item.text is not None and item.exact else None
 
 
-def _version(item: Item, name: str, key: Key, report: Report) -> object | None:
-    value = _text(item, name, key, report)
-    if isinstance(value, str) and not _VERSION.match(value):
-        message = f'{name} {value!r} is not one version of an engine. Give it as released, such as "0.5.9".'
-        report(Problem(BAD_VALUE, Finding(message, item.place, ERROR)))
-        return None
-    return value
+def _texts(item: Item, name: str, key: Key, report: Report) -> object | None:
+    """A list of strings, each with its place; one string stands for a list of one."""
+    found: list[Located[str]] = []
+    for element in item.elements if item.elements is not None else [item]:
+        value = _text(element, name, key, report)
+        if isinstance(value, str):
+            found.append(Located(value, element.place))
+    return tuple(found)
 
 
 def _choice(item: Item, name: str, key: Key, report: Report) -> object | None:
@@ -136,7 +137,8 @@ def _one_of(choices: tuple[str, ...]) -> str:
 def _capability(item: Item, name: str, key: Key, report: Report) -> object | None:
     text = item.text.value if isinstance(item.value, (str, float)) and item.text is not None else ""
     if _CAPABILITY.match(text):
-        return text
+        major, minor = text.split(".")
+        return int(major), int(minor)
     report(Problem(BAD_VALUE, Finding(f'{name} is two numbers with a dot. Write it as "9.0".', item.place, ERROR)))
     return None
 
@@ -223,6 +225,6 @@ _READERS: Mapping[str, Callable[[Item, str, Key, Report], object | None]] = {
     QUANTITY: _quantity,
     COUNT: _count,
     CHOICE: _choice,
-    VERSION: _version,
+    TEXTS: _texts,
     CAPABILITY: _capability,
 }
