@@ -89,7 +89,7 @@ def examine(document: Document, context: Context = NO_CONTEXT) -> FileResult:
 
 
 def _judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) -> tuple[list[Diagnostic], list[str]]:
-    found = [diagnostic for event in launch.trace if (diagnostic := _of_event(event, launch, resolved, rules)) is not None]
+    found = of_trace(launch, resolved, rules)
     errors = [f"internal error in row {row} at {launch.site.document.path}: {error!r}" for row, error in launch.crashes]
     for check in rules.checks:
         if not set(check.needs) <= {"launch", "budget"}:
@@ -99,6 +99,12 @@ def _judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) 
         except Exception as error:  # a bug of ours must not hide what the other rules found
             errors.append(f"internal error in {check.rule.code} at {launch.site.document.path}: {error!r}")
     return found, errors
+
+
+def of_trace(launch: Launch, resolved: Resolver, rules: Registry) -> list[Diagnostic]:
+    """What the engine itself would say of the launch, and what it would change in silence."""
+    events = (_of_event(event, launch, resolved, rules) for event in launch.trace)
+    return [diagnostic for diagnostic in events if diagnostic is not None]
 
 
 def _findings(check: Check, launch: Launch, budget: Budget) -> Iterator[Finding]:

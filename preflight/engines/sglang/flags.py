@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -58,32 +60,55 @@ def defaults(release: str) -> dict[str, Setting]:
     return found
 
 
-def _convert(token: Token, flag: Flag) -> Any:
-    text = token.value
+_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
+_SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)")
+_UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+def _whole(text: str) -> int:
+    match = _SUFFIXED.fullmatch(text.strip())
+    return int(text) if match is None else int(float(match[1]) * _UNITS[match[2]])
+
+
+_CONVERTERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "human_readable_int": _whole, "json": json.loads}
+
+
+def _convert(text: str | None, flag: Flag) -> Any:
     if text is None:
         return UNKNOWN
     try:
-        return {"int": int, "float": float}.get(flag.type, str)(text)
+        value = _CONVERTERS.get(flag.type, str)(text)
     except ValueError:
         return UNKNOWN
+    return value if flag.choices is None or value in flag.choices else UNKNOWN
+
+
+def _is_flag(token: Token) -> bool:
+    return token.value is not None and token.value.startswith("-") and not _NUMBER.match(token.value)
 
 
 def parse(site: LaunchSite, release: str) -> tuple[dict[str, Setting], tuple[FlagUse, ...], tuple[Any, ...]]:
     settings = dict(defaults(release))
-    uses, index = [], 0
-    while index < len(site.argv):
-        token = site.argv[index]
-        flag = None if token.value is None or not token.value.startswith("--") else table(release).match(token.value).flag
+    uses, index, argv = [], 0, site.argv
+    while index < len(argv):
+        token = argv[index]
+        spelling, equals, attached = (token.value or "").partition("=")
+        flag = table(release).match(spelling).flag if spelling.startswith("--") else None
         if token.value is None or flag is None:
             index += 1
             continue
         last = index
-        while last + 1 < len(site.argv) and not (site.argv[last + 1].value or "").startswith("--"):
+        many = flag.nargs in ("*", "+") or isinstance(flag.nargs, int)
+        while not equals and flag.nargs != 0 and last + 1 < len(argv) and not _is_flag(argv[last + 1]):
             last += 1
-        value = flag.const if last == index else _convert(site.argv[index + 1], flag)
-        place = Place(token.place.document, Span(token.place.span.start, site.argv[last].place.span.end))
-        origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in site.argv[index : last + 1]) else FILE
+            if not many:
+                break
+        texts = [attached] if equals else [word.value for word in argv[index + 1 : last + 1]]
+        values = [_convert(text, flag) for text in texts]
+        value = (flag.const if flag.nargs == 0 else values) if many or not values else values[0]
+        place = Place(token.place.document, Span(token.place.span.start, argv[last].place.span.end))
+        origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in argv[index : last + 1]) else FILE
         settings[flag.writes] = Setting(value, origin, place, preferred(flag))
-        uses.append(FlagUse(flag.setting, token.value, value, index, last))
+        uses.append(FlagUse(flag.setting, spelling, value, index, last))
         index = last + 1
     return settings, tuple(uses), ()
