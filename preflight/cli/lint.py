@@ -149,6 +149,10 @@ def _report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, stder
         save(arguments.output_file, text)
     else:
         write(stdout, text)
+    if arguments.statistics and arguments.format not in (None, "text", "concise"):
+        from preflight.report.statistics import table
+
+        stderr.write("".join(f"{line}\n" for line in table(report)))
     if arguments.format is None and os.environ.get("GITHUB_ACTIONS") == "true":
         write(stdout, renderer("github")(report, _for_hosts(options)))
 
