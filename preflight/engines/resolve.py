@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Finding, Problem
 from preflight.engines.base import Engine, Expect, Launch, Observed, VersionChoice
-from preflight.engines.steps import PROJECT, Row, Setting, State, Topic, run_steps
+from preflight.engines.steps import PROJECT, UNKNOWN, Row, Setting, State, Topic, run_steps
 from preflight.engines.versions import VersionSpec, parse_spec, parse_version
 from preflight.launch import LaunchSite, Table
 from preflight.memory.range import Range, within
@@ -47,6 +47,7 @@ class Resolver(NamedTuple):
         """The launch as the release `choice` resolves it."""
         site, engine = self.site, self.engine
         settings, uses, problems = engine.parse(site, choice.text)
+        _forget(settings, _beyond_reckoning)
         env = {variable.name: variable.token.value for variable in site.env}
         state = State(
             settings,
@@ -58,6 +59,7 @@ class Resolver(NamedTuple):
             complete=site.complete,
         )
         trace = run_steps(state, engine.steps(self.topics, choice.version))
+        _forget(settings, lambda name, value: name in _COUNTS and isinstance(value, int) and value < 1)
         return Launch(
             site,
             engine,
@@ -77,6 +79,21 @@ class Resolver(NamedTuple):
             lambda other: self._replace(site=other).at(choice),
             tuple(state.crashes),
         )
+
+
+_COUNTS = ("tp-size", "pp-size", "dp-size", "ep-size", "attn-cp-size", "attn-dp-size", "dcp-size", "moe-dp-size", "page-size")
+
+
+def _beyond_reckoning(name: str, value: Any) -> bool:
+    """A number that no machine can mean: not finite, or larger than any count of bytes."""
+    return isinstance(value, int | float) and not abs(value) < 1 << 60
+
+
+def _forget(settings: dict[str, Setting], impossible: Callable[[str, Any], bool]) -> None:
+    """Nothing is computed from a value that cannot be meant."""
+    for name, setting in settings.items():
+        if setting.value is not UNKNOWN and impossible(name, setting.value):
+            settings[name] = setting._replace(value=UNKNOWN)
 
 
 NO_CONTEXT = Context()

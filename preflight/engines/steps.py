@@ -299,7 +299,7 @@ def run_steps(state: State, steps: Iterable[Step]) -> list[Event]:
         try:
             if row.when(state):
                 events += _effect(state, step)
-        except Unknown:
+        except (Unknown, ArithmeticError):  # a size of 0 divides nothing: other rows speak of it
             for name in row.names:
                 _forget(state, name)
         except Exception as error:  # a bug in one row must not hide what the others find
