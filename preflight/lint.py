@@ -20,6 +20,7 @@ from preflight.memory.budget import Budget
 from preflight.readers import reader_for
 from preflight.registry import Registry, registry
 from preflight.rule import Check
+from preflight.suppressions import names_of, suppress
 from preflight.text import Document, apply_edits
 
 _CAUSES = {"MEM001": ("MEM002", "CAP001", "CAP002")}
@@ -85,7 +86,19 @@ def examine(document: Document, context: Context = NO_CONTEXT) -> FileResult:
         errors += crashes
         launches.append(Resolved(launch, budget, tuple(own)))
         found += own
+    if reading.suppressions:
+        found, wrong = suppress(found, reading.suppressions, names_of(rules.rules.values()), _ran(launches, rules))
+        found += [_of_problem(problem, rules) for problem in wrong]
     return FileResult(document, reading, tuple(launches), tuple(found), tuple(errors))
+
+
+def _ran(launches: Sequence[Resolved], rules: Registry) -> set[str]:
+    """The rules of which it can be said that they found nothing: those that see one launch at a time, of a launch that was
+    judged, and about memory only where it is known."""
+    between = {check.rule.code for check in rules.checks if not set(check.needs) <= {"launch", "budget"}}
+    known = all(one.budget.tokens is not None for one in launches)
+    seen = {code for code in rules.rules if code not in between and (known or not code.startswith(_MEMORY_FAMILIES))}
+    return seen if launches else {code for code in seen if code.startswith(_READERS_OWN)}
 
 
 def _judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) -> tuple[list[Diagnostic], list[str]]:

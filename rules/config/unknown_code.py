@@ -11,7 +11,7 @@ A misspelled code hides nothing and selects nothing.
 ```toml bad
 engine = "sglang"
 engine-version = "0.5.9"
-# preflight: ignore[FLG01] checked by hand
+# preflight: ignore[MEN001] checked by hand
 flags = { tp-size = 8 }
 ```
 ```toml good

@@ -12,7 +12,7 @@ next mistake of the kind.
 engine = "sglang"
 engine-version = "0.5.9"
 hardware = { profile = "8x-h200" }
-# preflight: ignore[FLG001] an old flag
+# preflight: ignore[CFG002] a key of a later release
 flags = { tp-size = 8 }
 ```
 ```toml good
