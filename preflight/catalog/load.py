@@ -8,18 +8,17 @@ Only the standard library, and little of it: this is read in every lint.
 """
 
 # No postponed annotations here: NamedTuple compiles each of them from its text, which costs 2 ms.
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from preflight.catalog.versions import Key, version_key
+from preflight.catalog.books import EXACT, Timeline, added_books, alive, read_book
+from preflight.catalog.versions import version_key
 
-EXACT, NEAREST, OLDER, NEWER = "exact", "nearest", "older", "newer"
 PREFIX, AMBIGUOUS, UNKNOWN = "prefix", "ambiguous", "unknown"
 _SWITCHES = ("store_true", "deprecated_store_true")
 _NO_VALUE = (*_SWITCHES, "optional_boolean")
-HELP = ("-h", "--help")
+HELP_SPELLINGS = ("-h", "--help")
 
 
 class Flag(NamedTuple):
@@ -111,10 +110,11 @@ class FlagTable:
         self.fit = fit
         self._catalogue = catalogue
         self._choices: list[list[object]] = book["choices"]
+        self.features = frozenset(name for name, rows in book["features"].items() if any(alive(row, index) for row in rows))
         self._rows: dict[str, tuple[str, list[Any]]] = {}
         for setting, rows in book["flags"].items():
             for row in rows:
-                if row[0] <= index and (row[1] is None or index < row[1]):
+                if alive(row, index):
                     for spelling in _spellings(row):
                         self._rows[spelling] = setting, row
 
@@ -148,12 +148,27 @@ class FlagTable:
             return Match(EXACT, self._flag(*self._rows[spelling]), spelling)
         if spelling.startswith("--"):
             options = [name for name in (*self._rows, "--help") if name.startswith(spelling)]
-            if len(options) == 1 and options[0] in self._rows:
-                return Match(PREFIX, self._flag(*self._rows[options[0]]), options[0])
+            if len(options) == 1:
+                flag = self._flag(*self._rows[options[0]]) if options[0] in self._rows else None
+                return Match(PREFIX, flag, options[0])
             if len(options) > 1:
                 rows = {id(self._rows[name][1]) if name in self._rows else 0 for name in options}
                 return Match(AMBIGUOUS, None, spelling, tuple(options), len(rows) == 1)
         return Match(UNKNOWN, None, spelling, self.nearest(spelling))
+
+    def required(self) -> list[Flag]:
+        """The options that have to be there."""
+        found = {id(row): (setting, row) for setting, row in self._rows.values() if "r" in row[3]}
+        return [self._flag(*entry) for entry in found.values()]
+
+    def history(self, spelling: str) -> History | None:
+        """The life of `spelling` over all releases."""
+        return self._catalogue.history(spelling)
+
+    def is_before(self, version: str) -> bool:
+        """Whether this release came out before `version`."""
+        mine, other = version_key(self.release), version_key(version)
+        return mine is not None and other is not None and mine < other
 
     def nearest(self, spelling: str) -> tuple[str, ...]:
         """Up to three spellings that may have been meant."""
@@ -215,40 +230,25 @@ class Catalogue:
 
     def __init__(self, engine: str, books: Sequence[Mapping[str, Any]]) -> None:
         self.engine = engine
+        self.timeline = Timeline(books)
         self._books = books
-        self._order: list[tuple[Key, int, int]] = []
-        for number, book in enumerate(books):
-            for index, version in enumerate(book["releases"]):
-                key = version_key(version)
-                if key is not None:
-                    self._order.append((key, number, index))
-        self._order.sort()
         self._tables: dict[tuple[int, int, str], FlagTable] = {}
         self._successors: dict[str, Successor] | None = None
+        self._spelled: dict[int, dict[str, list[tuple[str, list[Any]]]]] = {}
 
     @property
     def releases(self) -> list[str]:
         """Oldest first."""
-        return [self._books[number]["releases"][index] for _, number, index in self._order]
+        return self.timeline.releases
 
     @property
     def newest(self) -> FlagTable:
-        return self._table(*self._order[-1][1:], EXACT)
+        return self._table(*self.timeline.places()[-1], EXACT)
 
     def at(self, version: str) -> FlagTable | None:
         """The options of `version`; of the next lower known release if it is not known itself. None: not a version."""
-        wanted = version_key(version)
-        if wanted is None:
-            return None
-        place = None
-        for entry in self._order:
-            if entry[0] > wanted:
-                break
-            place = entry
-        if place is None:
-            return self._table(*self._order[0][1:], OLDER)
-        fit = EXACT if place[0] == wanted else NEWER if place is self._order[-1] else NEAREST
-        return self._table(place[1], place[2], fit)
+        place = self.timeline.find(version)
+        return None if place is None else self._table(*place)
 
     def _table(self, number: int, index: int, fit: str) -> FlagTable:
         key = number, index, fit
@@ -273,27 +273,23 @@ class Catalogue:
 
     def history(self, spelling: str) -> History | None:
         """The life of `spelling` over all releases; None: no release has it."""
-        setting, alive, deprecated = "", [], []
-        for _, number, index in self._order:
-            found = self._row(number, index, spelling)
-            alive.append(found is not None)
-            deprecated.append(found is not None and found[1][3].get("x", False))
-            setting = setting or (found[0] if found is not None else "")
-        if not any(alive):
+        rows = [self._row(number, index, spelling) for number, index in self.timeline.places()]
+        here = [row is not None for row in rows]
+        if not any(here):
             return None
-        releases = self.releases
-        since = releases[deprecated.index(True)] if deprecated[-1 - alive[::-1].index(True)] else None
-        return History(spelling, setting, tuple(_spans(releases, alive)), since, self.successors.get(spelling))
+        last = len(here) - 1 - here[::-1].index(True)
+        deprecated = [row is not None and row[1][3].get("x", False) for row in rows]
+        since = self.releases[deprecated.index(True)] if deprecated[last] else None
+        setting = next(row[0] for row in rows if row is not None)
+        return History(spelling, setting, tuple(self.timeline.spans(here)), since, self.successors.get(spelling))
 
     def _row(self, number: int, index: int, spelling: str) -> tuple[str, list[Any]] | None:
         for setting, row in self._by_spelling(number).get(spelling, ()):
-            if row[0] <= index and (row[1] is None or index < row[1]):
+            if alive(row, index):
                 return setting, row
         return None
 
     def _by_spelling(self, number: int) -> Mapping[str, list[tuple[str, list[Any]]]]:
-        if not hasattr(self, "_spelled"):
-            self._spelled: dict[int, dict[str, list[tuple[str, list[Any]]]]] = {}
         if number not in self._spelled:
             out: dict[str, list[tuple[str, list[Any]]]] = {}
             for setting, rows in self._books[number]["flags"].items():
@@ -309,49 +305,9 @@ def _spellings(row: list[Any]) -> list[str]:
     return spellings
 
 
-def _spans(releases: Sequence[str], alive: Sequence[bool]) -> Iterator[tuple[str, str | None]]:
-    start = None
-    for release, here in zip(releases, alive, strict=True):
-        if here and start is None:
-            start = release
-        elif not here and start is not None:
-            yield start, release
-            start = None
-    if start is not None:
-        yield start, None
-
-
-def data_folder() -> str:
-    """Where the catalogues lie: in the installed package, or beside it in a checkout."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    inside = os.path.join(package, "schemas", "flags")
-    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "schemas", "flags")
-
-
-def load(engine: str, project: str | os.PathLike[str] | None = None) -> Catalogue:
+def load(engine: str, project: "str | os.PathLike[str] | None" = None) -> Catalogue:
     """The catalogue of `engine`, with the releases that `project` added below `.preflight/flags/`.
 
     Raises FileNotFoundError for an unknown engine. An added file that is not of this form is passed over.
     """
-    books = [_read(os.path.join(data_folder(), f"{engine}.json"))]
-    if project is not None:
-        folder = os.path.join(project, ".preflight", "flags")
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        shipped = set(books[0]["releases"])
-        for name in names:
-            if name.startswith(f"{engine}-") and name.endswith(".json"):
-                try:
-                    book = _read(os.path.join(folder, name))
-                except (OSError, ValueError):
-                    continue
-                if book.get("format") == 1 and book.get("engine") == engine and not shipped & set(book["releases"]):
-                    books.append(book)
-    return Catalogue(engine, books)
-
-
-def _read(path: str) -> dict[str, Any]:
-    with open(path, encoding="utf-8") as file:
-        book = json.load(file)
-    if not isinstance(book, dict):
-        raise ValueError(f"{path} is not a flag history")
-    return book
+    return Catalogue(engine, [read_book(f"{engine}.json"), *added_books(engine, project)])

@@ -86,11 +86,14 @@ class Source:
     def paths(self, *suffixes: str) -> list[str]:
         return sorted(name for name in self._names if name.endswith(suffixes))
 
-    def text(self, path: str) -> str | None:
+    def data(self, path: str) -> bytes | None:
         if path not in self._names:
             return None
-        data = self._zip.read(path) if self._zip is not None else (self.path / path).read_bytes()
-        return data.decode("utf-8", "replace")
+        return self._zip.read(path) if self._zip is not None else (self.path / path).read_bytes()
+
+    def text(self, path: str) -> str | None:
+        data = self.data(path)
+        return None if data is None else data.decode("utf-8", "replace")
 
     def module(self, path: str) -> Module | None:
         """The module at `path` ("sglang/srt/server_args.py"); None where there is none, or it does not parse."""

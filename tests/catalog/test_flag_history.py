@@ -87,7 +87,8 @@ def test_counts_are_those_of_the_real_parser(version: str) -> None:
     )
 
 
-# What the real parsers make of an abbreviation: = declared, 1 unique prefix, A ambiguous, - unknown, per version of COUNTS.
+# What the real parsers make of an abbreviation: = declared, 1 unique prefix, A ambiguous, - unknown, per version of
+# COUNTS.
 PREFIXES = {
     "--tp": "111111111111",
     "--dp": "111111111111",
