@@ -62,11 +62,14 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
 
 
 class Source:
-    """The files of one release: a wheel, or the folder of an unpacked one."""
+    """The files of one release: a wheel, or the folder of an unpacked one. Raises OSError, or ValueError for neither."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._zip = None if path.is_dir() else zipfile.ZipFile(path)
+        try:
+            self._zip = None if path.is_dir() else zipfile.ZipFile(path)
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"{path} is not a wheel: {error}") from error
         if self._zip is not None:
             self._names = {name for name in self._zip.namelist() if not name.endswith("/")}
         else:

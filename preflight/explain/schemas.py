@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from preflight.catalog.load import data_folder
+from preflight.catalog.books import data_folder
 
 _ENDING = ".schema.json"
 
