@@ -8,11 +8,11 @@ import os
 def in_repository(path: str, root: str | None) -> str:
     """`path` relative to `root`; as given (with forward slashes, without `./`) where there is no root or it lies outside."""
     if root is not None:
-        base, target = os.path.realpath(root), os.path.realpath(path)
         try:
+            base, target = os.path.realpath(root), os.path.realpath(path)
             if os.path.commonpath((base, target)) == base:
                 path = os.path.relpath(target, base)
-        except ValueError:  # another drive
+        except ValueError:  # another drive, or no path of this system
             pass
     path = path.replace(os.sep, "/")
     while path.startswith("./"):

@@ -171,7 +171,15 @@ def region(place: Range) -> dict[str, object]:
 def uri(path: str, root: str | None) -> str:
     """A relative reference; a path that is absolute still becomes a file URI."""
     relative = in_repository(path, root)
-    quoted = quote(os.fsencode(relative))
+    quoted = quote(_path_bytes(relative))
     if os.path.isabs(relative):
         return f"file://{'' if quoted.startswith('/') else '/'}{quoted}"
     return quoted
+
+
+def _path_bytes(path: str) -> bytes:
+    """The bytes of a path; half a character, which no file system has, is passed on as it is."""
+    try:
+        return os.fsencode(path)
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "surrogatepass")
