@@ -38,8 +38,10 @@ free-after-load = "21.7 GiB"
 context-length = 131_072
 """
 PIECES = [
-    "nan", "inf", "-1", "1e400", "9" * 400, '"', "'''", "[", "]", "{", "}", "=", "\r\n", "\r", "\x00", "\ufeff", "\u2028", "[[launch]]\n",
-    "[flags.x]\n", "true", "false", "0.5.99", "engine = 3\n", "1979-05-27", "0x7fffffffffffffff", "# preflight: ignore[MEM001]\n", '"-1 GiB"',
+    "nan", "inf", "-1", "1e400", "9" * 400, '"', "'''", "[", "]", "{", "}", "=",
+    "\r\n", "\r", "\x00", "\ufeff", "\u2028", "[[launch]]\n",
+    "[flags.x]\n", "true", "false", "0.5.99", "engine = 3\n", "1979-05-27",
+    "0x7fffffffffffffff", "# preflight: ignore[MEM001]\n", '"-1 GiB"',
 ]  # fmt: skip
 MUTATION = st.tuples(st.integers(0, len(SEED)), st.integers(0, 40), st.one_of(st.sampled_from(PIECES), st.text(max_size=8)))
 

@@ -1,0 +1,143 @@
+"""From a resolved launch to diagnostics: what the engine itself would say, and what the rules find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from preflight.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Finding, Fix, Problem, Rule, Severity
+from preflight.engines.base import Launch
+from preflight.engines.resolve import Resolver
+from preflight.engines.steps import DIES, INLINE_DEFAULT, REFUSES, SETS, Event, Topic, show
+from preflight.engines.versions import parse_version
+from preflight.memory.budget import Budget
+from preflight.registry import Registry
+from preflight.rule import Check
+
+MEMORY_FAMILIES = ("MEM", "CAP")
+
+
+def judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) -> tuple[list[Diagnostic], list[str]]:
+    """What is found in one launch, and what went wrong in us."""
+    found = of_trace(launch, resolved, rules)
+    errors = [f"internal error in row {row} at {launch.site.document.path}: {error!r}" for row, error in launch.crashes]
+    for check in rules.checks:
+        if not set(check.needs) <= {"launch", "budget"}:
+            continue
+        try:
+            found += [of_finding(finding, check.rule, launch) for finding in _findings(check, launch, budget)]
+        except Exception as error:  # a bug of ours must not hide what the other rules found
+            errors.append(f"internal error in {check.rule.code} at {launch.site.document.path}: {error!r}")
+    return found, errors
+
+
+def of_trace(launch: Launch, resolved: Resolver, rules: Registry) -> list[Diagnostic]:
+    """What the engine itself would say of the launch, and what it would change in silence."""
+    events = (_of_event(event, launch, resolved, rules) for event in launch.trace)
+    return [diagnostic for diagnostic in events if diagnostic is not None]
+
+
+def _findings(check: Check, launch: Launch, budget: Budget) -> Iterator[Finding]:
+    return check(launch=launch, budget=budget)
+
+
+def of_problem(problem: Problem, rules: Registry) -> Diagnostic:
+    """A reader's finding under the rule that documents it."""
+    rule = rules.rules.get(problem.code) or Rule(problem.code, problem.code.lower(), ERROR)
+    return _diagnostic(problem.finding, rule)
+
+
+def _diagnostic(finding: Finding, rule: Rule) -> Diagnostic:
+    severity = rule.severity if finding.severity is None else finding.severity
+    stage = finding.stage if finding.stage is not None or finding.severity is not None else rule.stage
+    return Diagnostic(rule, severity, stage, finding.message, finding.at, finding.related, finding.fixes, finding.data)
+
+
+def of_finding(finding: Finding, rule: Rule, launch: Launch) -> Diagnostic:
+    """A rule's finding, no more severe than the launch's release and inputs allow."""
+    diagnostic = _diagnostic(finding, rule)
+    if rule.code.startswith(MEMORY_FAMILIES):
+        return _capped(diagnostic, _memory_cap(launch))
+    return _capped(diagnostic, _flag_cap(launch))
+
+
+def _memory_cap(launch: Launch) -> Severity:
+    """Figures that hang on an overridable default, or on a release that was not read, are warnings at most."""
+    overridable = any(setting.origin == INLINE_DEFAULT for setting in launch.settings.values())
+    return WARNING if overridable or not launch.site.complete else launch.version.cap
+
+
+def _flag_cap(launch: Launch) -> Severity:
+    return WARNING if launch.version.given is not None and launch.version.cap < ERROR else ERROR
+
+
+def _capped(diagnostic: Diagnostic, cap: Severity) -> Diagnostic:
+    if diagnostic.severity <= cap:
+        return diagnostic
+    return diagnostic._replace(severity=cap, stage=None)
+
+
+def _of_event(event: Event, launch: Launch, resolved: Resolver, rules: Registry) -> Diagnostic | None:
+    """A finding from the trace: only what belongs to a topic and has something to say."""
+    if event.topic is None or not event.message:
+        return None
+    row = event.row
+    fatal = row.effect in (REFUSES, DIES)
+    severity = _severity(event)
+    if any(name in launch.settings and launch.settings[name].origin == INLINE_DEFAULT for name in event.reads):
+        severity = min(severity, WARNING)
+    if not event.sure:
+        severity = Severity(max(severity - 1, NOTE))
+    message = event.message
+    if fatal and severity == ERROR and launch.version.given is None:
+        accepts = _newest_that_accepts(event.topic, resolved)
+        if accepts is not None:
+            severity = WARNING
+            message = f"{message} (Works up to {launch.engine.title} {accepts}.)"
+    at = row.at or event.name
+    place = launch.place(at) if at is not None else launch.head
+    stage = (row.stage or "arguments") if fatal and severity == ERROR else None
+    diagnostic = Diagnostic(
+        rules.rules[event.topic.code],
+        severity,
+        stage,
+        message,
+        place,
+        launch.related(event.reads, place),
+        tuple(_event_fixes(event, launch)),
+        {"row": row.id, **event.data},
+    )
+    return _capped(diagnostic, _flag_cap(launch))
+
+
+def _severity(event: Event) -> Severity:
+    """An engine that refuses is an error, one that replaces what was given a warning, one that only fills in a note."""
+    row = event.row
+    if row.severity is not None:
+        return row.severity
+    if row.effect in (REFUSES, DIES):
+        return ERROR
+    return NOTE if row.effect == SETS and not event.overrides else WARNING
+
+
+def _event_fixes(event: Event, launch: Launch) -> Iterator[Fix]:
+    for remedy, value in event.fixes:
+        if value is None or value is False:
+            title = f"Remove {remedy.name}"
+        elif value is True:
+            title = f"Add {launch.flag(remedy.name)}"
+        else:
+            title = f"Set {remedy.name} to {show(value)}"
+        yield from launch.fix(remedy.name, value, remedy.title or title, remedy.applicability)
+
+
+def _newest_that_accepts(topic: Topic, resolved: Resolver) -> str | None:
+    """Where the version is not given: the newest read release that does not refuse for this topic."""
+    read = set(resolved.engine.read)
+    for text in reversed(resolved.versions.others):
+        version = parse_version(text)
+        if version is None or version not in read:
+            continue
+        launch = resolved.at(resolved.versions._replace(version=version, text=text))
+        if not any(event.topic == topic and event.row.effect in (REFUSES, DIES) for event in launch.trace):
+            return text
+    return None
