@@ -20,7 +20,6 @@ from preflight.memory.budget import Budget
 from preflight.readers import reader_for
 from preflight.registry import Registry, registry
 from preflight.selection import EVERYTHING, Selection
-from preflight.suppressions import names_of, suppress
 from preflight.text import Document, apply_edits
 
 _CAUSES = {"MEM001": ("MEM002", "CAP001", "CAP002")}
@@ -76,6 +75,8 @@ def _reported(result: FileResult, chosen: Selection) -> list[Diagnostic]:
     kept = [diagnostic for diagnostic in _all(result) if chosen.holds(diagnostic.rule.code)]
     suppressions = result.reading.suppressions
     if suppressions:
+        from preflight.suppressions import names_of, suppress
+
         rules = registry()
         ran = {code for code in _ran(result, rules) if chosen.holds(code)}
         kept, wrong = suppress(kept, suppressions, names_of(rules.rules.values()), ran)

@@ -3,8 +3,6 @@
 Every edit is read again by tomli before it is offered: the file has to say what was meant, and nothing else differently.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

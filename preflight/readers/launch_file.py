@@ -1,7 +1,5 @@
 """Launch files: TOML that names an engine, lowered into the argv tokens that the engine would be given."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,7 +12,6 @@ from preflight.readers.toml import Toml, load, locate
 from preflight.readers.toml_scan import PAIR, Item, Statement
 from preflight.readers.toml_text import KEBAB_FLAG, SNAKE_FLAG, fixed, flag_of
 from preflight.readers.values import read_table, read_value, unknown_key, wrong_type
-from preflight.suppressions import read_comments, with_context
 from preflight.text import Document, Located, Place, Text
 
 NO_ENGINE = "CFG011"
@@ -68,13 +65,18 @@ class _Launches:
         self.problems: list[Problem] = []
 
     def reading(self) -> Reading:
-        comments = read_comments(self.document, self.toml.comments, self._extent)
         top, launches = self._levels()
-        sites = []
-        for level in launches if launches is not None else [top]:
-            site = self._site(top, level, alone=launches is None or len(launches) == 1)
-            if site is not None:
-                sites.append(with_context(site, comments.context))
+        sites = [
+            site
+            for level in (launches if launches is not None else [top])
+            if (site := self._site(top, level, alone=launches is None or len(launches) == 1)) is not None
+        ]
+        if "preflight" not in self.document.text.lower():
+            return Reading(tuple(sites), tuple(self.problems))
+        from preflight.suppressions import read_comments, with_context
+
+        comments = read_comments(self.document, self.toml.comments, self._extent)
+        sites = [with_context(site, comments.context) for site in sites]
         return Reading(tuple(sites), (*self.problems, *comments.problems), comments.suppressions)
 
     def _levels(self) -> tuple[_Level, list[_Level] | None]:

@@ -1,7 +1,5 @@
 """The keys of a launch file and of the project settings: what each one takes. The JSON Schemas are made from this table."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 ENGINES = ("sglang", "vllm")

@@ -4,8 +4,6 @@ The grammar is TOML 1.0 and recovers from what it does not know; tomli may accep
 sees is believed before tomli has read the same: where the two differ, a value is placed on the line of its key.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import tomli

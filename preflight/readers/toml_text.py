@@ -6,7 +6,7 @@ import re
 
 from preflight.text import Codec, Decoded, Document, Span, Text
 
-_ESCAPE = re.compile(
+_ESCAPE = (  # compiled where a string has one
     r"\\(?:(?P<line>[ \t]*\r?\n[ \t\r\n]*)|(?P<short>[btnfre\"\\])"
     r"|x(?P<x>[0-9A-Fa-f]{2})|u(?P<u>[0-9A-Fa-f]{4})|U(?P<U>[0-9A-Fa-f]{8}))"
     r"|(?P<crlf>\r\n)|(?P<bad>\\)"
@@ -19,7 +19,6 @@ NUMBER_TEXT = re.compile(
     r"(?:[+-]?(?:0|[1-9](?:_?[0-9])*)(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9](?:_?[0-9])*)?"
     r"|0x[0-9A-Fa-f](?:_?[0-9A-Fa-f])*|0o[0-7](?:_?[0-7])*|0b[01](?:_?[01])*|[+-]?(?:inf|nan))\Z"
 )
-_PLAIN_INTEGER = re.compile(r"[+-]?[0-9_]+\Z")
 
 
 def quoted(text: str) -> str:
@@ -97,7 +96,7 @@ def _decode_slowly(raw: str, start: int, end: int, escapes: bool) -> Decoded | N
         ends.append(last)
 
     at = start
-    for match in _ESCAPE.finditer(raw, start, end):
+    for match in re.compile(_ESCAPE).finditer(raw, start, end):
         if match["crlf"] is None and not escapes:
             continue
         for index in range(at, match.start()):
