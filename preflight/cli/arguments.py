@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
     add("--select", action="append", default=[], metavar="CODES", help="only these rules: codes, prefixes or names")
     add("--extend-select", action="append", default=[], metavar="CODES", help="these rules as well")
     add("--ignore", action="append", default=[], metavar="CODES", help="not these rules")
-    add("--fail-on", choices=("error", "warning", "never"), default="error", help="what makes the exit code 1 (default: error)")
+    add("--fail-on", choices=("error", "warning", "never"), default=None, help="what makes the exit code 1 (default: error)")
     add("--config", metavar="FILE", help="the settings file, instead of the nearest preflight.toml or pyproject.toml")
     add("--no-config", action="store_true", help="read no settings")
     add("--show-settings", action="store_true", help="print the settings that hold for each file, with their origin")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from preflight.diagnostics import ERROR, Diagnostic, Rule
 from preflight.text import Document, Place, Span
+
+if TYPE_CHECKING:
+    from preflight.cli.session import Session
 
 LARGEST_BYTES = 10_000_000
 UNREADABLE = Rule("CFG006", "unreadable-file", ERROR)
@@ -54,12 +58,21 @@ def decode(path: str, data: bytes) -> Document | Unreadable:
         return unreadable(path, f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.")
 
 
-def expand(paths: list[str]) -> Iterator[str]:
-    """The files named, and those below the folders named, in a stable order."""
+def expand(paths: list[str], session: Session, arguments: Namespace) -> Iterator[str]:
+    """The files named, and those below the folders named, in a stable order. A file that is named is linted even where it is
+    excluded, unless the caller forces it."""
+    from preflight.settings import matches
+
+    def excluded(path: str) -> bool:
+        relative = os.path.relpath(path).replace(os.sep, "/")
+        return any(matches(glob, relative) for glob in arguments.exclude) or session.excludes(path)
+
     for path in paths:
-        if os.path.isdir(path):
+        if path != "-" and os.path.isdir(path):
             for folder, folders, names in os.walk(path):
-                folders[:] = sorted(name for name in folders if not name.startswith("."))
-                yield from (os.path.join(folder, name) for name in sorted(names))
-        else:
+                folders[:] = sorted(
+                    name for name in folders if not name.startswith(".") and not excluded(os.path.join(folder, name))
+                )
+                yield from (file for name in sorted(names) if not excluded(file := os.path.join(folder, name)))
+        elif not (arguments.force_exclude and path != "-" and excluded(path)):
             yield path

@@ -26,8 +26,8 @@ from preflight.engines.resolve import NO_CONTEXT, Resolver, choose_version
 from preflight.engines.sglang.flags import table
 from preflight.engines.steps import UNKNOWN
 from preflight.hardware.types import Hardware
-from preflight.launch import EnvVar, LaunchSite, token
 from preflight.judge import of_trace
+from preflight.launch import EnvVar, LaunchSite, token
 from preflight.model.importing.files import BadModel, import_model
 from preflight.model.types import Model
 from preflight.profiles.find import find_gpu, find_model

@@ -1,0 +1,158 @@
+"""One run of lint: which settings hold for a file, and what the file comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from preflight.cli.files import Unreadable, read_file
+from preflight.diagnostics import ERROR, Diagnostic
+from preflight.engines.resolve import NO_CONTEXT, Context
+from preflight.judge import of_problem
+from preflight.lint import lint_document
+from preflight.registry import registry
+from preflight.selection import Selection, UnknownSelector, selection, selectors
+from preflight.settings import Settings, SettingsLookup, load_settings, unknown_codes
+from preflight.suppressions import names_of
+from preflight.text import Document
+
+
+class Outcome(NamedTuple):
+    """What one file came to. `failed`: it could not be read, or we have a bug."""
+
+    document: Document | None
+    diagnostics: tuple[Diagnostic, ...]
+    launches: int = 0
+    failed: bool = False
+    internal_errors: tuple[str, ...] = ()
+    counts: int = 1
+    """Whether it counts as a file of the report: settings do not."""
+
+
+class Choice(NamedTuple):
+    """Selectors of the command line, already checked."""
+
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+class Session:
+    """Finds and reads settings once, and lints documents by them."""
+
+    def __init__(self, choice: Choice, *, config: str | None = None, no_config: bool = False) -> None:
+        self._choice = choice
+        self._lookup = None if no_config or config is not None else SettingsLookup()
+        self._fixed = None if config is None or no_config else (load_settings(config) or _no_settings(config))
+        self._seen: dict[str, Settings] = {}
+
+    def settings(self, path: str) -> Settings | None:
+        """The settings that hold for `path`."""
+        found = self._fixed if self._lookup is None else self._lookup.for_path(path)
+        if found is not None:
+            self._seen[found.document.path] = found
+        return found
+
+    @property
+    def fail_on(self) -> str | None:
+        """What the settings say; where several were read, the strictest."""
+        said = {found.fail_on.value for found in self._seen.values() if found.fail_on is not None}
+        return next((word for word in ("warning", "error", "never") if word in said), None)
+
+    def excludes(self, path: str) -> bool:
+        found = self.settings(path)
+        return found is not None and found.excludes(path)
+
+    def lint(self, document: Document | Unreadable) -> Outcome:
+        if isinstance(document, Unreadable):
+            return Outcome(None, (document.diagnostic,), failed=True)
+        found = self.settings(document.path)
+        context = NO_CONTEXT
+        ignored: Sequence[str] = ()
+        if found is not None:
+            said = found.for_file(document.path)
+            context = Context(said.tables, said.engine_version)
+            ignored = [code.value for code in said.ignore]
+        result = lint_document(document, context, self._selection(found, ignored))
+        return Outcome(
+            result.document, result.diagnostics, len(result.launches), bool(result.internal_errors), result.internal_errors
+        )
+
+    def _selection(self, found: Settings | None, ignored: Sequence[str]) -> Selection:
+        """The command line wins over the settings key by key; what it ignores comes on top."""
+        rules, choice = registry().rules, self._choice
+        if found is None:
+            return selection(rules, *choice)
+        select = choice.select or _known(code.value for code in found.select)
+        extend = [*choice.extend_select, *_known(code.value for code in found.extend_select)]
+        ignore = [*choice.ignore, *_known([*(code.value for code in found.ignore), *ignored])]
+        return selection(rules, select, extend, ignore)
+
+    def of_settings(self) -> list[Outcome]:
+        """The settings are linted too; broken ones mean that the run says nothing for sure."""
+        rules = registry()
+        outcomes = []
+        for found in self._seen.values():
+            problems = [*found.problems, *unknown_codes(found, names_of(rules.rules.values()))]
+            diagnostics = tuple(of_problem(problem, rules) for problem in problems)
+            if diagnostics:
+                broken = any(diagnostic.severity >= ERROR for diagnostic in diagnostics)
+                outcomes.append(Outcome(None, diagnostics, failed=broken, counts=0))
+        return outcomes
+
+
+def _no_settings(path: str) -> Settings:
+    return Settings(Document(path, ""))
+
+
+def _known(codes: Iterable[str]) -> list[str]:
+    """Codes of the settings that a rule has; the others are reported as diagnostics of the settings."""
+    rules = registry().rules
+    kept: list[str] = []
+    for code in codes:
+        try:
+            kept += selectors(rules, [code])
+        except UnknownSelector:
+            continue
+    return kept
+
+
+_MANY = 48
+"""From so many files on, processes share the work."""
+_worker: Session | None = None
+
+
+def lint_paths(session: Session, paths: list[str], jobs: int, *, keep_documents: bool) -> list[Outcome]:
+    """The outcomes of files, in the order of `paths`. Without `keep_documents` texts that nothing was found in are let go."""
+    for path in paths:
+        session.settings(path)
+    workers = jobs or _processors()
+    if len(paths) < _MANY or workers < 2:
+        return [_lightened(session.lint(read_file(path)), keep_documents) for path in paths]
+    from concurrent.futures import ProcessPoolExecutor
+    from functools import partial
+    from multiprocessing import get_all_start_methods, get_context
+
+    context = get_context("fork" if "fork" in get_all_start_methods() else None)
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(session,)) as pool:
+        return list(pool.map(partial(_in_worker, keep_documents), paths, chunksize=max(1, min(64, len(paths) // (workers * 4)))))
+
+
+def _start_worker(session: Session) -> None:
+    global _worker
+    _worker = session
+
+
+def _in_worker(keep_documents: bool, path: str) -> Outcome:
+    assert _worker is not None
+    return _lightened(_worker.lint(read_file(path)), keep_documents)
+
+
+def _lightened(outcome: Outcome, keep_documents: bool) -> Outcome:
+    return outcome if keep_documents else outcome._replace(document=None)
+
+
+def _processors() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
