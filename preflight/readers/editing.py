@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from preflight.launch import OPAQUE, Token
-from preflight.readers.shellwords import quote
+from preflight.readers.shellcodec import quote
 from preflight.text import Edit, Text
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from preflight.launch import LaunchSite
-from preflight.readers.shellparse import Command, Heredoc
-from preflight.readers.shellvars import Script
+from preflight.readers.script import Script
+from preflight.readers.shelltree import Command, Heredoc
 from preflight.text import Decoded
 
 if TYPE_CHECKING:

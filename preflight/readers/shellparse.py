@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from preflight.readers.shelltree import Assignment, Branch, Command, Heredoc, Program
 from preflight.readers.shellwords import (
     NO_HOLES,
     OTHER,
@@ -19,44 +19,6 @@ from preflight.readers.shellwords import (
     scan_word,
     skip_parentheses,
 )
-
-Branch = tuple[tuple[int, int], ...]
-"""The branches around a statement, outermost first: (which construct, which of its arms)."""
-
-
-class Heredoc(NamedTuple):
-    start: int
-    end: int
-    quoted: bool
-    strip_tabs: bool
-
-
-class Assignment(NamedTuple):
-    """`name=value` or `name=(items)`; without both: set to something that only a run can tell."""
-
-    name: str
-    start: int
-    branch: Branch
-    value: Word | None = None
-    items: tuple[Word, ...] | None = None
-    append: bool = False
-    exported: bool = False
-
-
-class Command(NamedTuple):
-    words: tuple[Word, ...]
-    prefix: tuple[Assignment, ...]
-    branch: Branch
-    start: int
-    end: int
-    heredocs: tuple[Heredoc, ...]
-
-
-class Program(NamedTuple):
-    commands: tuple[Command, ...]
-    assignments: tuple[Assignment, ...]
-    functions: frozenset[int]
-    """Constructs of branches that are function bodies."""
 
 
 class _Frame:

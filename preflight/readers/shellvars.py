@@ -8,84 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from preflight.launch import DEFAULT, KNOWN, OPAQUE, UNKNOWN_STATE, Token
 from preflight.readers.editing import Argument, ShellWords, Slot
-from preflight.readers.shellparse import Assignment, Branch, Program
+from preflight.readers.script import Scalar, Script, Use
+from preflight.readers.shellcodec import BraceCodec, ScriptCodec, WordCodec, quoting_of
+from preflight.readers.shelltree import Assignment, Program
 from preflight.readers.shellwords import (
     TEXT,
     VARIABLE,
-    BraceCodec,
-    Hole,
     Part,
-    ScriptCodec,
     Word,
-    WordCodec,
-    quoting_of,
     scan_inside,
     split_words,
 )
-from preflight.text import Place, Text
-
-
-class Region(NamedTuple):
-    """A range of a script's text that an outer layer filled in, and how sure it is. UNKNOWN_STATE: left as written."""
-
-    start: int
-    end: int
-    state: str
-    name: str
-    source: Text | None = None
-    definition: Place | None = None
-
-
-class Script:
-    """A text that is read as shell, with the ranges that are not its own."""
-
-    __slots__ = ("holes", "plain", "regions", "text")
-
-    def __init__(self, text: Text, regions: Sequence[Region] = (), *, plain: bool = False) -> None:
-        self.text = text
-        self.regions = regions
-        self.plain = plain
-        self.holes: Mapping[int, Hole] = {
-            region.start: Hole(region.start, region.end, region.name) for region in regions if region.state == UNKNOWN_STATE
-        }
-
-    def cut(self, start: int, end: int, codec: WordCodec) -> Script | None:
-        """The script inside a word of this one."""
-        inner = self.text.inner(start, end, codec)
-        if inner is None:
-            return None
-        regions = []
-        for region in self.regions:
-            if start <= region.start and region.end <= end:
-                inside = inner.locate(region.start - start), inner.locate(region.end - start)
-                regions.append(region._replace(start=inside[0], end=inside[1]))
-        return Script(inner, regions)
-
-    def overlapping(self, start: int, end: int) -> list[Region]:
-        return [region for region in self.regions if region.start < end and start < region.end]
-
-
-class Use(NamedTuple):
-    """Where a variable is used."""
-
-    branch: Branch
-    position: int
-
-
-class Scalar(NamedTuple):
-    """What one word or variable holds. `given`: unknown because it comes from the caller's arguments."""
-
-    value: str | None
-    pattern: str
-    state: str
-    source: Text | None = None
-    definition: Place | None = None
-    given: bool = False
-
+from preflight.text import Text
 
 _MAX_DEPTH, _MAX_LENGTH, _MAX_WORDS = 20, 65536, 4000
 _OPAQUE_NAME = re.compile(r"(?:ARGS?|FLAGS?|OPTS?|OPTIONS?|EXTRAS?|PARAMS?|ADDITIONAL|CMD|COMMAND)(?:_|$)", re.I)

@@ -1,16 +1,14 @@
 """Words as a POSIX shell reads them, each piece with its place.
 
 `scan_word` cuts one word into parts: text (quotes and escapes undone), variables, and what only a run can tell (command
-substitution, arithmetic, holes that an outer layer left). The codecs turn a raw word into a `Text` and back.
+substitution, arithmetic, holes that an outer layer left).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
-
-from preflight.text import Decoded
 
 TEXT, VARIABLE, OTHER = "text", "variable", "other"
 
@@ -70,7 +68,6 @@ _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|\^\^?|,,?|@|:")
 _ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _ANSI_NUMBER = re.compile(r"x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})")
 _CONTINUATION = re.compile(r"\\\r?\n")
-_SAFE = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 _DEPTH = 40
 
 
@@ -84,7 +81,7 @@ def skip_parentheses(text: str, start: int, end: int) -> int:
         elif character == "'":
             at = _find(text, "'", at + 1, end)
         elif character == '"':
-            at = _skip_double(text, at + 1, end)
+            at = double_end(text, at + 1, end)
         elif character == "(":
             depth += 1
         elif character == ")":
@@ -124,7 +121,7 @@ def _find(text: str, what: str, start: int, end: int) -> int:
     return end if found < 0 else found
 
 
-def _skip_double(text: str, start: int, end: int) -> int:
+def double_end(text: str, start: int, end: int) -> int:
     """The place of the `"` that ends a double-quoted text whose content starts at `start`."""
     at = start
     while at < end:
@@ -321,24 +318,6 @@ def skip_blanks(text: str, start: int, end: int) -> int:
     return match.end() if match else start
 
 
-def assemble(parts: Sequence[Part], raw: str, content_end: int) -> Decoded:
-    """Parts of `raw` as decoded text; what is no text stays as written."""
-    values: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for part in parts:
-        value = part.value if part.kind == TEXT else raw[part.start : part.end]
-        values.append(value)
-        if len(value) == part.end - part.start:
-            starts.extend(range(part.start, part.end))
-            ends.extend(range(part.start + 1, part.end + 1))
-        elif value:
-            starts.append(part.start)
-            ends.append(part.end)
-    starts.append(content_end)
-    return Decoded("".join(values), 0, starts, ends)
-
-
 def scan_inside(text: str, start: int, end: int, *, quoted: bool) -> tuple[Part, ...]:
     """The parts of the word after an operator of `${…}`, blanks included."""
     parts: list[Part] = []
@@ -358,75 +337,3 @@ def scan_inside(text: str, start: int, end: int, *, quoted: bool) -> tuple[Part,
         if word.end <= blanks < end:
             parts.append(Part(TEXT, blanks, at, text[blanks:at], False))
     return tuple(parts)
-
-
-BARE, SINGLE, DOUBLE, MIXED = "bare", "single", "double", "mixed"
-
-
-def quoting_of(raw: str) -> str:
-    """Which quotes enclose a whole word."""
-    if raw[:1] == "'" and raw.find("'", 1) == len(raw) - 1:
-        return SINGLE
-    if raw[:1] == '"' and _skip_double(raw, 1, len(raw)) == len(raw) - 1:
-        return DOUBLE
-    if raw[:2] == "$'" or any(quote in raw for quote in "'\""):
-        return MIXED
-    return BARE
-
-
-def quote(word: str) -> str:
-    """A spelling that every shell reads as `word`."""
-    if _SAFE.fullmatch(word):
-        return word
-    return "'" + word.replace("'", "'\"'\"'") + "'"
-
-
-class WordCodec:
-    """One literal word. `quoting` says how the word at hand is quoted, so that a new text stays inside its quotes."""
-
-    def __init__(self, quoting: str, *, plain: bool = False) -> None:
-        self.quoting = quoting
-        self.plain = plain
-
-    def decode(self, raw: str) -> Decoded | None:
-        word = scan_word(raw, 0, len(raw), plain=self.plain)
-        if word.end != len(raw) or any(part.kind != TEXT for part in word.parts):
-            return None
-        return assemble(word.parts, raw, _content_end(word, raw))
-
-    def encode(self, fragment: str) -> str | None:
-        if _SAFE.fullmatch(fragment):
-            return fragment
-        if self.quoting == SINGLE:
-            return None if "'" in fragment else fragment
-        if self.quoting == DOUBLE:
-            return re.sub(r'["\\]' if self.plain else r'["\\$`]', r"\\\g<0>", fragment)
-        return quote(fragment) if self.quoting == BARE else None
-
-
-class ScriptCodec(WordCodec):
-    """A word that holds a script: its quotes are undone, its expansions stay as written, for the script's own reading."""
-
-    def decode(self, raw: str) -> Decoded | None:
-        word = scan_word(raw, 0, len(raw), plain=self.plain)
-        return assemble(word.parts, raw, _content_end(word, raw)) if word.end == len(raw) else None
-
-
-_BRACE_SPECIAL = re.compile(r"[\"'\\$`{}\s]")
-
-
-class BraceCodec:
-    """The plain default of `${NAME:-default}`."""
-
-    def decode(self, raw: str) -> Decoded | None:
-        return None if _BRACE_SPECIAL.search(raw) else Decoded(raw)
-
-    def encode(self, fragment: str) -> str | None:
-        return None if _BRACE_SPECIAL.search(fragment) else fragment
-
-
-def _content_end(word: Word, raw: str) -> int:
-    """Where content would be added at the end: inside the closing quote, if there is one."""
-    if not word.parts:
-        return 0
-    return word.parts[-1].end
