@@ -16,6 +16,8 @@ _BY_SUFFIX = {
     "zsh": "shell",
     "slurm": "shell",
     "sbatch": "shell",
+    "yaml": "manifest",
+    "yml": "manifest",
 }
 
 

@@ -64,5 +64,8 @@ def heredoc_sites(script: Script, command: Command, heredoc: Heredoc, context: C
     if name.startswith("python") or _PYTHON.search(inner.value):
         return
     if _YAML.search(inner.value):
+        from preflight.readers.manifest import text_sites
+
+        yield from text_sites(inner, context)
         return
     yield from script_sites(Script(inner), context, None, None, depth + 1)

@@ -217,7 +217,11 @@ def _nested(
 ) -> Iterator[LaunchSite]:
     """`bash -c SCRIPT NAME ARGUMENTS…`."""
     origin = arguments[index].origin
+    rest = arguments[index + 2 :]
     if depth > _DEPTH:
+        return
+    if isinstance(origin, Script):
+        yield from script_sites(origin, context, (scope, use), rest, depth + 1)
         return
     if not isinstance(origin, tuple):
         return
@@ -231,7 +235,6 @@ def _nested(
         word.start, word.end, ScriptCodec(quoting_of(script.text.value[word.start : word.end]), plain=script.plain)
     )
     if inner is not None:
-        rest = arguments[index + 2 :]
         yield from script_sites(inner, context, (scope, use), rest, depth + 1)
 
 

@@ -1,0 +1,156 @@
+"""Layers that fill variables into a text before anything else reads it: compose `${X:-d}` and Kubernetes `$(X)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from preflight.launch import DEFAULT, UNKNOWN_STATE, Token
+from preflight.readers.script import Region, Script
+from preflight.readers.shellwords import skip_braces
+from preflight.text import Decoded, Text
+
+_COMPOSE = re.compile(r"\$(?:(\$)|([A-Za-z_]\w*)|(\{))", re.ASCII)
+_BRACED = re.compile(r"([A-Za-z_]\w*)(:?[-?+])?", re.ASCII)
+_KUBERNETES = re.compile(r"\$(?:(\$)|\(([A-Za-z_][\w.-]*)\))", re.ASCII)
+_DEPTH = 10
+
+
+class Filled(NamedTuple):
+    decoded: Decoded
+    regions: tuple[Region, ...]
+
+
+class _Pieces:
+    def __init__(self) -> None:
+        self.values: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.regions: list[Region] = []
+
+    def same(self, raw: str, start: int, end: int) -> None:
+        self.values.append(raw[start:end])
+        self.starts.extend(range(start, end))
+        self.ends.extend(range(start + 1, end + 1))
+
+    def one(self, value: str, start: int, end: int) -> None:
+        self.values.append(value)
+        self.starts.extend([start] * len(value))
+        self.ends.extend([end] * len(value))
+
+    def hole(self, raw: str, start: int, end: int, name: str) -> None:
+        """Left as written, for nobody to expand."""
+        at = len(self.starts)
+        self.same(raw, start, end)
+        self.regions.append(Region(at, len(self.starts), UNKNOWN_STATE, name))
+
+    def done(self, size: int) -> Filled:
+        decoded = Decoded("".join(self.values), 0, [*self.starts, size], self.ends)
+        return Filled(decoded, tuple(self.regions))
+
+
+def fill_compose(raw: str) -> Filled:
+    """Compose's own variables: a default is taken, anything else from outside stays a hole, `$$` is a dollar."""
+    pieces = _Pieces()
+    _compose(raw, 0, len(raw), pieces, 0)
+    return pieces.done(len(raw))
+
+
+def _compose(raw: str, start: int, end: int, pieces: _Pieces, depth: int) -> None:
+    at = start
+    while True:
+        match = _COMPOSE.search(raw, at, end)
+        if match is None:
+            pieces.same(raw, at, end)
+            return
+        pieces.same(raw, at, match.start())
+        if match.group(1):
+            pieces.one("$", match.start(), match.end())
+            at = match.end()
+        elif match.group(2):
+            pieces.hole(raw, match.start(), match.end(), match.group(2))
+            at = match.end()
+        else:
+            at = _compose_braced(raw, match.start(), end, pieces, depth)
+
+
+def _compose_braced(raw: str, start: int, end: int, pieces: _Pieces, depth: int) -> int:
+    closing = skip_braces(raw, start + 1, end)
+    name = _BRACED.match(raw, start + 2, closing)
+    if name is None or raw[closing - 1] != "}":
+        pieces.same(raw, start, start + 1)
+        return start + 1
+    if name.group(2) not in ("-", ":-") or depth >= _DEPTH:
+        pieces.hole(raw, start, closing, name.group(1))
+        return closing
+    before = len(pieces.regions), len(pieces.starts), len(pieces.values)
+    _compose(raw, name.end(), closing - 1, pieces, depth + 1)
+    if any(region.state == UNKNOWN_STATE for region in pieces.regions[before[0] :]):
+        del pieces.regions[before[0] :], pieces.starts[before[1] :], pieces.ends[before[1] :], pieces.values[before[2] :]
+        pieces.hole(raw, start, closing, name.group(1))
+    else:
+        del pieces.regions[before[0] :]
+        pieces.regions.append(Region(before[1], len(pieces.starts), DEFAULT, name.group(1)))
+    return closing
+
+
+def fill_kubernetes(raw: str, environment: Mapping[str, Token]) -> Filled:
+    """`$(X)`: a literal of the container's environment is filled in, anything else stays a hole, `$$` is a dollar."""
+    pieces = _Pieces()
+    at = 0
+    for match in _KUBERNETES.finditer(raw):
+        pieces.same(raw, at, match.start())
+        at = match.end()
+        if match.group(1):
+            pieces.one("$", match.start(), match.end())
+            continue
+        token = environment.get(match.group(2))
+        if token is None or token.value is None:
+            pieces.hole(raw, match.start(), match.end(), match.group(2))
+            continue
+        start = len(pieces.starts)
+        pieces.one(token.value, match.start(), match.end())
+        region = Region(start, len(pieces.starts), token.state, match.group(2), token.source, token.place)
+        pieces.regions.append(region)
+    pieces.same(raw, at, len(raw))
+    return pieces.done(len(raw))
+
+
+class _Filling:
+    """A layer of filling in. What is written into it means itself: every dollar is doubled where that is needed."""
+
+    __slots__ = ("fill", "special")
+
+    def __init__(self, fill: Callable[[str], Filled], special: re.Pattern[str]) -> None:
+        self.fill = fill
+        self.special = special
+
+    def decode(self, raw: str) -> Decoded | None:
+        return self.fill(raw).decoded
+
+    def encode(self, fragment: str) -> str | None:
+        return self.special.sub(r"$\g<0>", fragment)
+
+
+_DOLLAR = re.compile(r"\$")
+_DOLLAR_PARENTHESIS = re.compile(r"\$(?=[$(])")
+
+
+def compose_script(text: Text) -> Script:
+    """A scalar of a compose file, as what compose hands on."""
+    return _script(text, fill_compose, _DOLLAR)
+
+
+def kubernetes_script(text: Text, environment: Mapping[str, Token]) -> Script:
+    """A scalar of `command` or `args`, as what the container gets."""
+    return _script(text, lambda raw: fill_kubernetes(raw, environment), _DOLLAR_PARENTHESIS)
+
+
+def _script(text: Text, fill: Callable[[str], Filled], special: re.Pattern[str]) -> Script:
+    if "$" not in text.value:
+        return Script(text)
+    filled = fill(text.value)
+    inner = text.inner(0, len(text.value), _Filling(fill, special))
+    assert inner is not None  # filling in reads every text
+    return Script(inner, filled.regions)
