@@ -128,7 +128,10 @@ class Codec(Protocol):
         """The text that `raw` stands for; None where `raw` is not of this layer's form."""
 
     def encode(self, fragment: str) -> str | None:
-        """A raw spelling of `fragment` inside this layer; None where there is none."""
+        """A raw spelling of `fragment` inside this layer; None where there is none.
+
+        A codec may also have `respell(value)`: a raw spelling of a whole value, tried where `encode` does not do.
+        """
 
 
 class Verbatim:
@@ -213,16 +216,24 @@ class Text:
     def replace(self, start: int, end: int, new: str) -> Edit | None:
         """The edit after which this text reads `value[:start] + new + value[end:]`, or None where none is sure to."""
         fragment = self.codec.encode(new)
-        if fragment is None:
-            return None
         outer_start, outer_end = self._outer_range(start, end)
-        raw, base = self.raw, self.span.start
-        changed = self.codec.decode(raw[: outer_start - base] + fragment + raw[outer_end - base :])
-        if changed is None or changed.value != self.value[:start] + new + self.value[end:]:
-            return None
+        if fragment is None or not self._reads(start, end, new, outer_start, outer_end, fragment):
+            if start > 0 or end < len(self.value):
+                return None
+            respell = getattr(self.codec, "respell", None)  # another spelling of the whole: quotes where there were none
+            fragment = respell(new) if respell is not None else None
+            outer_start, outer_end = self.span
+            if fragment is None or not self._reads(start, end, new, outer_start, outer_end, fragment):
+                return None
         if isinstance(self.parent, Document):
             return Edit(self.parent.path, Span(outer_start, outer_end), fragment)
         return self.parent.replace(outer_start, outer_end, fragment)
+
+    def _reads(self, start: int, end: int, new: str, outer_start: int, outer_end: int, fragment: str) -> bool:
+        """Whether `fragment` at the outer range makes this text read as meant."""
+        raw, base = self.raw, self.span.start
+        changed = self.codec.decode(raw[: outer_start - base] + fragment + raw[outer_end - base :])
+        return changed is not None and changed.value == self.value[:start] + new + self.value[end:]
 
     def replace_all(self, new: str) -> Edit | None:
         return self.replace(0, len(self.value), new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from preflight.launch import EnvVar, LaunchSite, Token
-from preflight.readers.container import container_sites, list_arguments, node_token
+from preflight.readers.container import container_sites, list_arguments, node_token, variable
 from preflight.readers.fill import compose_script
 from preflight.readers.images import image_versions
 from preflight.readers.shell import Context, device_count
@@ -46,14 +46,14 @@ def environment(node: Node | None) -> Iterator[EnvVar]:
     if isinstance(node, Mapping):
         for key, value in node.entries():
             if isinstance(value, Scalar) and not (value.plain and value.value in ("", "null", "~")):
-                yield EnvVar(key.value, _unshared(node_token(value, compose_script), value), key.place)
+                yield variable(key.value, _unshared(node_token(value, compose_script), value), key.place)
     elif isinstance(node, Sequence):
         for item in node.items:
             if isinstance(item, Scalar) and "=" in item.value:
                 token = node_token(item, compose_script)
-                variable = _pair(token)
-                if variable is not None:
-                    yield variable
+                pair = _pair(token)
+                if pair is not None:
+                    yield variable(*pair)
 
 
 def _unshared(token: Token, node: Scalar) -> Token:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from preflight.launch import DEFAULT, OPAQUE, UNKNOWN_STATE, LaunchSite, Token
+from preflight.launch import DEFAULT, OPAQUE, UNKNOWN_STATE, EnvVar, LaunchSite, Token
 from preflight.readers.editing import Argument, Slot
 from preflight.readers.images import parse_image
 from preflight.readers.listedit import list_container
@@ -16,7 +16,7 @@ from preflight.readers.shellvars import Scope, names_flags
 from preflight.readers.shellwords import split_words
 from preflight.readers.yamltree import Node, Scalar
 from preflight.readers.yamltree import Sequence as ListNode
-from preflight.text import Located, Text
+from preflight.text import Located, Place, Text
 
 Filler = Callable[[Text], Script]
 _FLAGS = re.compile(r"-|\s|\Z")
@@ -41,6 +41,12 @@ def script_token(script: Script) -> Token:
     whole = len(script.regions) == 1 and first.end - first.start == len(text.value)
     source = text if first.definition is None else first.source if whole else None
     return Token(text.value, text, source, state, first.definition)
+
+
+def variable(name: str, token: Token, place: Place) -> EnvVar:
+    """A variable of a container. Where the file uses it more than once, its value is not for one launch to change."""
+    uses = len(re.findall(r"\$[({]?" + re.escape(name) + r"\b", place.document.text))
+    return EnvVar(name, token._replace(source=None) if uses > 1 else token, place)
 
 
 def node_token(node: Scalar, fill: Filler) -> Token:

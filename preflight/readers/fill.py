@@ -13,7 +13,7 @@ from preflight.text import Decoded, Text
 
 _COMPOSE = re.compile(r"\$(?:(\$)|([A-Za-z_]\w*)|(\{))", re.ASCII)
 _BRACED = re.compile(r"([A-Za-z_]\w*)(:?[-?+])?", re.ASCII)
-_KUBERNETES = re.compile(r"\$(?:(\$)|\(([A-Za-z_][\w.-]*)\))", re.ASCII)
+_KUBERNETES = re.compile(r"\$(?:(\$)|\(([A-Za-z_][\w.-]*)\))|\{\{.*?\}\}", re.ASCII | re.S)
 _DEPTH = 10
 
 
@@ -44,6 +44,12 @@ class _Pieces:
         at = len(self.starts)
         self.same(raw, start, end)
         self.regions.append(Region(at, len(self.starts), UNKNOWN_STATE, name))
+
+    def stand_in(self, start: int, end: int) -> None:
+        """A hole whose raw text would be read as something else: `${}` stands for it."""
+        at = len(self.starts)
+        self.one("${}", start, end)
+        self.regions.append(Region(at, at + 3, UNKNOWN_STATE, ""))
 
     def done(self, size: int) -> Filled:
         decoded = Decoded("".join(self.values), 0, [*self.starts, size], self.ends)
@@ -96,7 +102,10 @@ def _compose_braced(raw: str, start: int, end: int, pieces: _Pieces, depth: int)
 
 
 def fill_kubernetes(raw: str, environment: Mapping[str, Token]) -> Filled:
-    """`$(X)`: a literal of the container's environment is filled in, anything else stays a hole, `$$` is a dollar."""
+    """`$(X)`: a literal of the container's environment is filled in, anything else stays a hole, `$$` is a dollar.
+
+    A template action that is left in a text is a hole too.
+    """
     pieces = _Pieces()
     at = 0
     for match in _KUBERNETES.finditer(raw):
@@ -104,6 +113,9 @@ def fill_kubernetes(raw: str, environment: Mapping[str, Token]) -> Filled:
         at = match.end()
         if match.group(1):
             pieces.one("$", match.start(), match.end())
+            continue
+        if match.group(2) is None:
+            pieces.stand_in(match.start(), match.end())
             continue
         token = environment.get(match.group(2))
         if token is None or token.value is None:
@@ -148,7 +160,7 @@ def kubernetes_script(text: Text, environment: Mapping[str, Token]) -> Script:
 
 
 def _script(text: Text, fill: Callable[[str], Filled], special: re.Pattern[str]) -> Script:
-    if "$" not in text.value:
+    if "$" not in text.value and "{{" not in text.value:
         return Script(text)
     filled = fill(text.value)
     inner = text.inner(0, len(text.value), _Filling(fill, special))

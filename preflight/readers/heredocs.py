@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from preflight.launch import LaunchSite
-from preflight.readers.script import Script
+from preflight.readers.script import Script, Use
 from preflight.readers.shelltree import Command, Heredoc
+from preflight.readers.shellwords import Word, scan_body
 from preflight.text import Decoded
 
 if TYPE_CHECKING:
     from preflight.readers.shell import Context
+    from preflight.readers.shellvars import Scope
 
 _ESCAPE = re.compile(r"\\([\\$`])|\\\r?\n")
 _TABBED_ESCAPE = re.compile(r"^\t+|\\([\\$`])|\\\r?\n", re.M)
@@ -54,7 +56,9 @@ class HeredocCodec:
         return fragment if self.quoted else re.sub(r"[\\$`]", r"\\\g<0>", fragment)
 
 
-def heredoc_sites(script: Script, command: Command, heredoc: Heredoc, context: Context, depth: int) -> Iterator[LaunchSite]:
+def heredoc_sites(
+    script: Script, command: Command, heredoc: Heredoc, scope: Scope, context: Context, depth: int
+) -> Iterator[LaunchSite]:
     from preflight.readers.shell import script_sites
 
     inner = script.text.inner(heredoc.start, heredoc.end, HeredocCodec(heredoc.quoted, heredoc.strip_tabs))
@@ -68,4 +72,9 @@ def heredoc_sites(script: Script, command: Command, heredoc: Heredoc, context: C
 
         yield from text_sites(inner, context)
         return
-    yield from script_sites(Script(inner), context, None, None, depth + 1)
+    if heredoc.quoted:
+        yield from script_sites(Script(inner), context, None, None, depth + 1)
+        return
+    use = Use(command.branch, command.start)
+    body = Word(heredoc.start, heredoc.end, tuple(scan_body(script.text.value, heredoc.start, heredoc.end)))
+    yield from script_sites(script.around(inner, body, scope, use), context, (scope, use), None, depth + 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from preflight.launch import EnvVar, LaunchSite, Token
-from preflight.readers.container import container_sites, list_arguments, node_token, script_token
+from preflight.readers.container import container_sites, list_arguments, node_token, script_token, variable
 from preflight.readers.fill import kubernetes_script
 from preflight.readers.images import image_versions
 from preflight.readers.script import Script
@@ -103,7 +103,7 @@ def _container(node: Mapping, around: _Around, context: Context) -> Iterator[Lau
         image_node = around.images.get(name.value)
     image = node_token(image_node, Script) if isinstance(image_node, Scalar) else None
     env = tuple(environment(node.get("env")))
-    known = {variable.name: variable.token for variable in env}
+    known = {entry.name: entry.token for entry in env}
 
     def fill(text: Text) -> Script:
         return kubernetes_script(text, known)
@@ -132,7 +132,7 @@ def environment(node: Node | None) -> Iterator[EnvVar]:
     if isinstance(node, Mapping):
         for key, item in node.entries():
             if isinstance(item, Scalar):
-                yield EnvVar(key.value, node_token(item, Script), key.place)
+                yield variable(key.value, node_token(item, Script), key.place)
     if not isinstance(node, Sequence):
         return
     for entry in node.items:
@@ -143,8 +143,9 @@ def environment(node: Node | None) -> Iterator[EnvVar]:
             token = script_token(kubernetes_script(value.text, known))
             if value.uses > 1:
                 token = token._replace(source=None)
-            known[name.value] = token
-            yield EnvVar(name.value, token, name.place)
+            entry_variable = variable(name.value, token, name.place)
+            known[name.value] = entry_variable.token
+            yield entry_variable
 
 
 def _limit(node: Mapping) -> Located[int] | None:

@@ -77,7 +77,7 @@ def script_sites(
     context = _pinned(program, script, context)
     for command in program.commands:
         for heredoc in command.heredocs:
-            yield from _heredoc(script, command, heredoc, context, depth)
+            yield from _heredoc(script, command, heredoc, scope, context, depth)
         if not _relevant(value, command, scope):
             continue
         use = Use(command.branch, command.start)
@@ -231,19 +231,20 @@ def _nested(
         bare = Word(word.start, word.end, (part._replace(quoted=False, operator=""),))
         yield from command_sites(scope.arguments(script, [bare], use), scope, use, context, depth + 1)
         return
-    inner = script.cut(
-        word.start, word.end, ScriptCodec(quoting_of(script.text.value[word.start : word.end]), plain=script.plain)
-    )
+    codec = ScriptCodec(quoting_of(script.text.value[word.start : word.end]), plain=script.plain)
+    inner = script.cut(word, codec, scope, use)
     if inner is not None:
         yield from script_sites(inner, context, (scope, use), rest, depth + 1)
 
 
-def _heredoc(script: Script, command: Command, heredoc: Heredoc, context: Context, depth: int) -> Iterator[LaunchSite]:
+def _heredoc(
+    script: Script, command: Command, heredoc: Heredoc, scope: Scope, context: Context, depth: int
+) -> Iterator[LaunchSite]:
     if depth > _DEPTH or ANCHOR.search(script.text.value, heredoc.start, heredoc.end) is None:
         return
     from preflight.readers.heredocs import heredoc_sites
 
-    yield from heredoc_sites(script, command, heredoc, context, depth)
+    yield from heredoc_sites(script, command, heredoc, scope, context, depth)
 
 
 # -- what surrounds a command ----------------------------------------------------------------------------------------------

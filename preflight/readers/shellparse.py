@@ -54,6 +54,7 @@ class _Parser:
         self.commands: list[Command] = []
         self.assignments: list[Assignment] = []
         self.functions: set[int] = set()
+        self.barriers: list[int] = []
         self.function_next = False
         self.pending: list[tuple[str, bool, bool, list[Heredoc]]] = []
         self.outer: Branch = ()
@@ -304,6 +305,8 @@ class _Parser:
             self.substitutions(word.parts, branch)
             words.append(word)
             self.at = last = word.end
+        if words and _may_set(words):
+            self.barriers.append(start)
         if declares or not words:
             self.assignments.extend(prefix)
             prefix = []
@@ -397,9 +400,20 @@ class _Parser:
                 self.commands.extend(inner.commands)
 
 
+_HARMLESS = re.compile(r"activate$|conda|bashrc|\bprofile|\bsetvars|/etc/|nvm\.sh|cargo/env")
+
+
+def _may_set(words: list[Word]) -> bool:
+    """Whether a command reads assignments from elsewhere."""
+    name = words[0].literal
+    if name in ("source", ".") and len(words) > 1:
+        return _HARMLESS.search(words[1].literal or "") is None
+    return name == "eval" and any(part.kind == OTHER for word in words[1:] for part in word.parts)
+
+
 def parse(text: str, start: int, end: int, holes: Mapping[int, Hole] = NO_HOLES) -> Program:
     """The commands and assignments of `text[start:end]`, in source order."""
     parser = _Parser(text, start, end, holes)
     parser.run()
     commands = [command._replace(heredocs=tuple(command.heredocs)) for command in parser.commands]
-    return Program(tuple(commands), tuple(parser.assignments), frozenset(parser.functions))
+    return Program(tuple(commands), tuple(parser.assignments), frozenset(parser.functions), tuple(parser.barriers))

@@ -43,3 +43,5 @@ class Program(NamedTuple):
     assignments: tuple[Assignment, ...]
     functions: frozenset[int]
     """Constructs of branches that are function bodies."""
+    barriers: tuple[int, ...] = ()
+    """Where a command may set any variable: `source FILE`, `eval "$(…)"`."""

@@ -26,7 +26,7 @@ from preflight.text import Text
 
 _MAX_DEPTH, _MAX_LENGTH, _MAX_WORDS = 20, 65536, 4000
 _OPAQUE_NAME = re.compile(r"(?:ARGS?|FLAGS?|OPTS?|OPTIONS?|EXTRAS?|PARAMS?|ADDITIONAL|CMD|COMMAND)(?:_|$)", re.I)
-_SWITCH = re.compile(r"--(?:enable|disable|skip|no|trust|log-requests|sleep)-?[\w-]*$")
+_SWITCH = re.compile(r"--(?:(?:enable|disable|skip|no|sleep)-[\w-]+|trust-remote-code|log-requests|enforce-eager)\Z")
 _MULTIPLE = re.compile(r"\s")
 
 
@@ -52,6 +52,7 @@ class Scope:
     ) -> None:
         self.script = script
         self.functions = program.functions
+        self.barriers = program.barriers
         self.parent = parent
         self.environment = environment or {}
         self.positional = positional
@@ -130,6 +131,10 @@ class Scope:
             return unknown(name)
         values = [self._assigned(assignment) for assignment in reaching]
         first = values[0]
+        if any(reaching[0].start < barrier < use.position for barrier in self.barriers):
+            values.append(Scalar(None, "", UNKNOWN_STATE, given=True))
+        elif not self.certain(reaching[0], use) and any(barrier < use.position for barrier in self.barriers):
+            return unknown(name)
         if len(values) > 1:
             if any(value.value != first.value and not value.given for value in values[1:]) or first.value is None:
                 return unknown(name)
@@ -187,6 +192,9 @@ class Scope:
             state = DEFAULT if any(region.state == DEFAULT for region in regions) else KNOWN
             return Scalar(part.value, part.value, state)
         if part.kind != VARIABLE:
+            outer = script.outer.get(part.start)
+            if outer is not None and isinstance(outer.scope, Scope):
+                return outer.scope._part(outer.script, outer.part, outer.use)
             return unknown(part.value)
         if part.subscript or part.value in "@*#?$!-":
             return unknown(part.value)
@@ -224,6 +232,11 @@ class Scope:
 
     def _word(self, script: Script, word: Word, use: Use, slot: Slot | None, before: Sequence[Argument]) -> list[Argument]:
         part = word.parts[0] if len(word.parts) == 1 else None
+        outer = script.outer.get(part.start) if part is not None else None
+        if part is not None and outer is not None and outer.splits(part):
+            assert isinstance(outer.scope, Scope)
+            bare = outer.part._replace(quoted=part.quoted)
+            return outer.scope._word(outer.script, Word(bare.start, bare.end, (bare,)), outer.use, slot, before)
         if part is not None and part.kind == VARIABLE:
             if part.value in ("@", "*"):
                 if self.positional is not None:
@@ -370,7 +383,7 @@ class Scope:
         elif assignment.value is not None:
             value = assignment.value
             codec = ScriptCodec(quoting_of(self.script.text.value[value.start : value.end]))
-            inner = self.script.cut(value.start, value.end, codec)
+            inner = self.script.cut(value, codec, self, Use(assignment.branch, assignment.start))
             if inner is None:
                 return None
             script, words = inner, split_words(inner.text.value, 0, len(inner.text.value), inner.holes)
@@ -379,7 +392,7 @@ class Scope:
         return script, [
             word
             for word in words
-            if not (len(word.parts) == 1 and word.parts[0].kind == VARIABLE and word.parts[0].value == assignment.name)
+            if not (len(word.parts) == 1 and word.parts[0].kind != TEXT and word.parts[0].value == assignment.name)
         ]
 
     def _used_once_at_all(self, name: str) -> bool:

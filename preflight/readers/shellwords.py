@@ -48,7 +48,7 @@ class Word(NamedTuple):
 class Hole(NamedTuple):
     """A range that an outer layer fills in (compose `${X}`, Kubernetes `$(X)`, a template action): not the shell's to expand.
 
-    Its first character is always `$`.
+    Its first character is always `$` or a backtick.
     """
 
     start: int
@@ -61,7 +61,7 @@ NO_HOLES: Mapping[int, Hole] = {}
 _BARE = re.compile(r"[^\s\\'\"`$|&;()<>]+")
 _BARE_PLAIN = re.compile(r"[^\s\\'\"$]+|\$")
 _DOUBLE = re.compile(r'[^"\\$`]+')
-_SINGLE = re.compile(r"[^']*")
+_HOLE_START = re.compile(r"[$`]")
 _NAME = re.compile(r"[A-Za-z_]\w*|\d+|[@*#?$!-]", re.ASCII)
 _SIMPLE_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|\^\^?|,,?|@|:")
@@ -178,15 +178,13 @@ def _escaped(text: str, at: int, end: int, parts: list[Part]) -> int:
 def _single(text: str, at: int, end: int, parts: list[Part], holes: Mapping[int, Hole]) -> int:
     closing = _find(text, "'", at + 1, end)
     position = at + 1
-    start = text.find("$", position, closing) if holes else -1
-    while start >= 0:
-        hole = holes.get(start)
-        if hole is not None:
-            if start > position:
-                parts.append(Part(TEXT, position, start, text[position:start], True))
+    for match in _HOLE_START.finditer(text, position, closing) if holes else ():
+        hole = holes.get(match.start())
+        if hole is not None and hole.start >= position:
+            if hole.start > position:
+                parts.append(Part(TEXT, position, hole.start, text[position : hole.start], True))
             parts.append(Part(OTHER, hole.start, hole.end, hole.name, True))
             position = hole.end
-        start = text.find("$", max(position, start + 1), closing)
     parts.append(Part(TEXT, position, closing, text[position:closing], True))
     return min(closing + 1, end)
 
@@ -292,6 +290,20 @@ def _braced(text: str, start: int, end: int, quoted: bool) -> Part:
     if operator is None:
         return Part(OTHER, start, end, "", quoted)
     return Part(VARIABLE, start, end, name.group(), quoted, subscript, operator.group(), operator.end(), closing)
+
+
+_EXPANDS = re.compile(r"\\.|[$`]", re.S)
+
+
+def scan_body(text: str, start: int, end: int) -> list[Part]:
+    """The expansions in a text that is quoted as a whole without quotes: the body of a here-document."""
+    parts: list[Part] = []
+    at = start
+    while (match := _EXPANDS.search(text, at, end)) is not None:
+        at = match.end()
+        if match.group() in "$`":
+            at = _expansion(text, match.start(), end, parts, quoted=True)
+    return [part for part in parts if part.kind != TEXT]
 
 
 def split_words(text: str, start: int, end: int, holes: Mapping[int, Hole] = NO_HOLES, *, plain: bool = False) -> list[Word]:

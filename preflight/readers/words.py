@@ -31,6 +31,7 @@ _ASKS = frozenset({"--help", "-h", "--version", "--help=all"})
 _TAKES_SCRIPT = frozenset(
     {"ssh", "tmux", "screen", "su", "runuser", "pdsh", "clush", "watch", "script", "sshpass", "wsl", "sbatch"}
 )
+_PYTHON_VARIABLE = re.compile(r"py", re.I)
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*\Z")
 _DOCKER = frozenset({"docker", "podman", "nerdctl"})
 _DOCKER_SWITCHES = re.compile(
@@ -94,10 +95,10 @@ def _module(arguments: Sequence[Argument], values: Sequence[str | None], index: 
     while head > 0 and head > index - 4:
         head -= 1
         word = arguments[head].token
-        if word.value is None or _PYTHON.search(base_name(word)):
+        if _PYTHON.search(base_name(word)) or (word.value is None and _PYTHON_VARIABLE.search(word.text)):
             break
-        if not word.value.startswith("-"):
-            head = max(index - 1, 0)
+        if word.value is None or not word.value.startswith("-"):
+            head = index
             break
     if module == "vllm.entrypoints.cli.main" and index + 2 < len(values) and values[index + 2] == "serve":
         return Found("vllm", "vllm serve", head, index + 3)
@@ -118,7 +119,8 @@ def nested_shell(arguments: Sequence[Argument]) -> int | None:
         for offset in range(index + 1, min(index + 8, len(arguments) - 1)):
             text = arguments[offset].token.text
             if re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", text):
-                return offset + 1
+                dashes = arguments[offset + 1].token.value == "--" and offset + 2 < len(arguments)
+                return offset + 2 if dashes else offset + 1
             if not text.startswith(("-", "+")) and arguments[offset - 1].token.text not in ("-o", "-O", "+o"):
                 break
     return None

@@ -102,7 +102,7 @@ class ScalarCodec:
         one_line = _BREAK.sub(" ", raw)
         if _UNPLAIN_START.match(raw) and not re.match(r"[-?:][^\s]", raw):
             return None
-        if _UNPLAIN.search(one_line) or (self.flow and _UNPLAIN_FLOW.search(raw)):
+        if _UNPLAIN.search(one_line) or (self.flow and _UNPLAIN_FLOW.search(raw)) or (self.text and looks_typed(raw)):
             return None
         return value
 
@@ -258,19 +258,10 @@ class ScalarWriter:
             return fragment.replace("\n", "\n" + " " * self.codec.indent)
         if self.style == ">":
             return None if "\n" in fragment else fragment
-        if "\n" in fragment:
-            return None
-        return fragment if self._plain(fragment) else quoted(fragment)
+        return None if "\n" in fragment else fragment
 
-    def _plain(self, fragment: str) -> bool:
-        """Whether a fragment may stand in a plain scalar; one that starts with a blank is only ever a part."""
-        if fragment[:1] == " " and not fragment.isspace():
-            return True
-        if _UNPLAIN_START.match(fragment) and not re.match(r"[-?:][^\s]", fragment):
-            return False
-        if _UNPLAIN.search(fragment) or (self.codec.flow and _UNPLAIN_FLOW.search(fragment)):
-            return False
-        return not (self.codec.text and looks_typed(fragment))
+    def respell(self, value: str) -> str | None:
+        return quoted(value) if self.style is None else None
 
 
 def escaped(fragment: str) -> str:
@@ -284,4 +275,5 @@ def quoted(fragment: str) -> str:
 
 def plain_or_quoted(fragment: str, *, flow: bool) -> str:
     """A scalar that reads as the string `fragment`."""
-    return ScalarWriter(ScalarCodec(0, flow=flow), None).encode(fragment) or quoted(fragment)
+    codec = ScalarCodec(0, flow=flow)
+    return fragment if "\n" not in fragment and codec.decode(fragment) is not None else quoted(fragment)
