@@ -139,7 +139,7 @@ class _Filling:
         self.special = special
 
     def decode(self, raw: str) -> Decoded | None:
-        return self.fill(raw).decoded
+        return self.fill(raw).decoded if "$" in raw or "{{" in raw else Decoded(raw)
 
     def encode(self, fragment: str) -> str | None:
         return self.special.sub(r"$\g<0>", fragment)
@@ -160,9 +160,8 @@ def kubernetes_script(text: Text, environment: Mapping[str, Token]) -> Script:
 
 
 def _script(text: Text, fill: Callable[[str], Filled], special: re.Pattern[str]) -> Script:
-    if "$" not in text.value and "{{" not in text.value:
-        return Script(text)
-    filled = fill(text.value)
     inner = text.inner(0, len(text.value), _Filling(fill, special))
     assert inner is not None  # filling in reads every text
-    return Script(inner, filled.regions)
+    if "$" not in text.value and "{{" not in text.value:
+        return Script(inner)
+    return Script(inner, fill(text.value).regions)

@@ -195,8 +195,8 @@ def test_a_value_is_replaced_in_its_spelling() -> None:
         (" bash -c \"vllm serve m --tp '2'\"\n", " bash -c \"vllm serve m --tp '4'\"\n"),
     ]:
         assert replaced("manifest", base + before, "2", "4") == base + after
-    nested = base + """ bash -c "vllm serve m --j '{\\"a\\": 1}'"\n"""
-    assert replaced("manifest", nested, '{"a": 1}', '{"b": "$"}') == nested.replace("a\\": 1", 'b\\": \\"$$\\"')
+    nested = base + """ bash -c "vllm serve m --j '{\\"a\\":1}'"\n"""
+    assert replaced("manifest", nested, '{"a":1}', '{"b":"$"}') == nested.replace('a\\":1', 'b\\":\\"$$\\"')
 
 
 def test_words_point_at_their_characters() -> None:
