@@ -50,11 +50,14 @@ class Component(NamedTuple):
     layers: tuple[int, ...] = ()
     stage: str = "first"
     units: int | None = None  # what is divided: heads, experts or rows; None: divides evenly
-    row: int | None = None  # innermost extent of the tensors (input features), for formats that pad it
+    row: int | None = None  # input features of linear modules; None for what is no linear module
+    inner: int | None = None  # intermediate size of experts, which some kernels pad on each rank
+    outer: int | None = None  # hidden size of experts, likewise
+    gated: bool = True  # experts with a gate projection beside the up projection
     engines: tuple[str, ...] = ()  # empty: every engine
     copy: bool = False  # made by the engine after loading; not part of the checkpoint
     tied: bool = False  # shares its storage with the embedding unless they lie on different stages
-    part: str = "target"  # "target", or "mtp" for prediction layers that are loaded only to draft tokens
+    part: str = "target"  # "mtp": prediction layers, loaded only to draft; "buffers": tables made while loading
 
 
 class Vision(NamedTuple):
@@ -120,6 +123,7 @@ class Parallel(NamedTuple):
     vision_replicated: bool = False  # the encoder runs data-parallel
     redundant_experts: int = 0
     layer_partition: tuple[int, ...] = ()  # layers per pipeline stage where the launch states them
+    layer_split: str | None = None  # how stages share the remainder: tail | last | middle; None: as the engine does now
 
     @property
     def attn_tp(self) -> int:

@@ -10,22 +10,20 @@ WIDTH = 110
 def toml_text(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
     """A table as TOML text. None values and empty tables are left out, as TOML has no null."""
     values: list[str] = []
-    tables: list[tuple[str, Any]] = []
+    tables: list[tuple[str, Mapping[str, Any]]] = []
     for key, value in table.items():
         if isinstance(value, Mapping):
             tables.append((key, value))
         elif is_tables(value):
-            tables.extend((key, [entry]) for entry in value)
+            lines = [f"    {toml_value(entry)}," for entry in value]
+            values.append("\n".join([f"{toml_key(key)} = [", *lines, "]"]))
         elif value is not None:
             values.append(f"{toml_key(key)} = {toml_value(value, len(toml_key(key)) + 3)}")
     blocks = ["\n".join(values)] if values else []
     for key, value in tables:
         inner = (*path, key)
-        if isinstance(value, list):
-            blocks.append(f"[[{dotted(inner)}]]\n{toml_text(value[0], inner)}".rstrip())
-            continue
         body = toml_text(value, inner).rstrip()
-        direct = any(not isinstance(entry, Mapping) and not is_tables(entry) and entry is not None for entry in value.values())
+        direct = any(not isinstance(entry, Mapping) and entry is not None for entry in value.values())
         if body:
             blocks.append(f"[{dotted(inner)}]\n{body}" if direct else body)
     return "\n\n".join(blocks) + ("\n" if not path else "")
@@ -44,7 +42,7 @@ def dotted(path: Sequence[str]) -> str:
 def toml_key(key: str) -> str:
     """A bare key where TOML allows one."""
     bare = key and all(character.isascii() and (character.isalnum() or character in "-_") for character in key)
-    return key if bare else json.dumps(key, ensure_ascii=False)
+    return key if bare else toml_value(key)
 
 
 def toml_value(value: Any, column: int = 0) -> str:
@@ -56,7 +54,9 @@ def toml_value(value: Any, column: int = 0) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(entry)}" for key, entry in value.items()) + " }"
+        return (
+            "{ " + ", ".join(f"{toml_key(key)} = {toml_value(entry)}" for key, entry in value.items() if entry is not None) + " }"
+        )
     entries = [toml_value(entry) for entry in value if entry is not None]
     line = f"[{', '.join(entries)}]"
     if column + len(line) <= WIDTH:

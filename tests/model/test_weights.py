@@ -98,11 +98,19 @@ def test_the_fattest_pipeline_stage_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layers", "stages", "counts"),
-    [(61, 4, [15, 15, 16, 15]), (80, 3, [27, 27, 26]), (61, 2, [31, 30]), (32, 4, [8, 8, 8, 8])],
+    ("layers", "stages", "split", "counts"),
+    [
+        (61, 4, "middle", [15, 15, 16, 15]),
+        (80, 3, "middle", [27, 27, 26]),
+        (61, 2, "middle", [31, 30]),
+        (32, 4, "middle", [8, 8, 8, 8]),
+        (61, 4, "tail", [15, 15, 15, 16]),
+        (62, 4, "tail", [15, 15, 16, 16]),
+        (62, 4, "last", [15, 15, 15, 17]),
+    ],
 )
-def test_layers_are_split_as_upstream_splits_them(layers: int, stages: int, counts: list[int]) -> None:
-    assert [len(stage) for stage in stage_layers(layers, stages)] == counts
+def test_layers_are_split_as_upstream_splits_them(layers: int, stages: int, split: str, counts: list[int]) -> None:
+    assert [len(stage) for stage in stage_layers(layers, stages, split)] == counts
 
 
 def test_vocabulary_rows_are_padded_to_64_before_they_are_divided() -> None:

@@ -18,7 +18,6 @@ from preflight.engines.sglang.facts import (
     prefill_graph_sizes,
     ranks,
 )
-from preflight.engines.sglang.graphs import SIZE_ROWS
 from preflight.engines.steps import MODEL_OVERRIDE, SETS, Row, State
 
 MIB = 1 << 20
@@ -182,7 +181,6 @@ MEMORY_ROWS = (
         value=decode_graph_size,
         source=_SOURCE,
     ),
-    *SIZE_ROWS,
     Row(
         "M3",
         SETS,

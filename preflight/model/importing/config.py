@@ -1,22 +1,23 @@
 """A `Model` from a checkpoint's config.json: geometry and weights by arithmetic alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from preflight.model.importing import attention, drafts, mlp, vision
+from preflight.model.importing import attention, drafts, extras, linear, mlp, vision
+from preflight.model.importing.attention import HEADS, HIDDEN
 from preflight.model.importing.fields import Fields, Missing
+from preflight.model.importing.kinds import BOTH, FULL, LINEAR, NONE, attention_kinds
+from preflight.model.importing.mlp import FAMILIES, Names
 from preflight.model.importing.parts import Parts
 from preflight.model.importing.quantization import Quantization, read_quantization
+from preflight.model.importing.rotary import rotary_tables
 from preflight.model.types import LayerGroup, Model
 
 CONTEXT = (
-    "max_position_embeddings",
-    "n_positions",
-    "max_seq_len",
-    "seq_length",
-    "model_max_length",
-    "max_sequence_length",
-)
+    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_sequence_length",
+)  # fmt: skip
+UNSTATED_DTYPE = "bf16"  # engines run a checkpoint without an element type in two bytes
+LAYERS = ("num_hidden_layers", "n_layer", "num_layers")
 
 
 def model_from_config(
@@ -30,22 +31,22 @@ def model_from_config(
     text = text_fields(top)
     architectures = top.texts("architectures")
     quantization = read_quantization(config, sidecar)
-    dtype = text.dtype() or top.dtype()
+    model_type = top.text("model_type") or text.text("model_type") or ""
     model = Model(
         name,
         architecture=architectures[0] if architectures else None,
-        model_type=top.text("model_type"),
+        model_type=model_type or None,
         context_length=text.integer(*CONTEXT),
-        layers=text.integer("num_hidden_layers", "n_layer", "num_layers"),
-        hidden_size=text.integer("hidden_size", "n_embd", "d_model"),
-        vocab_size=text.integer("vocab_size"),
-        heads=text.integer("num_attention_heads", "n_head"),
+        layers=text.integer(*LAYERS),
+        hidden_size=text.integer(*HIDDEN),
+        vocab_size=text.integer("vocab_size") or top.integer("vocab_size"),
+        heads=text.integer(*HEADS),
         kv_heads=text.integer(*attention.KV_HEADS),
         head_dim=text.integer("head_dim"),
-        dtype=dtype,
+        dtype=text.dtype() or top.dtype() or UNSTATED_DTYPE,
         quantization=quantization.method,
         kv_cache_dtype=quantization.kv_cache_dtype,
-        vision=vision.vision_facts(top, top.text("model_type") or ""),
+        vision=vision.vision_facts(top, model_type),
         experts=text.integer(*mlp.EXPERTS) or None,
         experts_per_token=text.integer("num_experts_per_tok", "num_experts_per_token", "moe_top_k", "top_k_experts"),
         moe_intermediate_size=text.integer("moe_intermediate_size"),
@@ -57,32 +58,42 @@ def model_from_config(
 
 def text_fields(top: Fields) -> Fields:
     """The table that describes the language model."""
-    for key in ("text_config", "llm_config", "language_config"):
+    for key in ("text_config", "llm_config", "language_config", "thinker_config"):
         inner = top.table(key)
-        if inner.integer("num_hidden_layers") is not None:
+        if key == "thinker_config":
+            inner = inner.table("text_config")
+        if inner.integer(*LAYERS) is not None:
             return inner
+    if top.integer(*LAYERS) is None:
+        counted = len(top.texts("layers_block_type")) or len(top.text("hybrid_override_pattern") or "")
+        if counted:
+            return Fields({**top.config, "num_hidden_layers": counted})
     return top
 
 
 def with_parts(model: Model, top: Fields, text: Fields, quantization: Quantization) -> Model:
     """Attention groups and weight components added, each left unknown where a figure for it is missing."""
     parts = Parts(quantization, model.dtype or "bf16")
+    model_type = model.model_type or ""
     missing: list[str] = []
+    kinds: tuple[str, ...] = ()
     try:
-        groups = layer_groups(parts, text)
-        model = model._replace(attention=groups)
-        if model.kv_heads is None and groups[0].kv_heads is not None:
-            model = model._replace(kv_heads=groups[0].kv_heads)
-        if model.head_dim is None:
-            model = model._replace(head_dim=groups[0].head_dim)
+        kinds = layer_kinds(text, model_type)
+        groups = layer_groups(parts, text, kinds, model_type)
+        first = next((group for group in groups if group.kind != "linear"), None)
+        model = model._replace(
+            attention=tuple(groups),
+            kv_heads=model.kv_heads if model.kv_heads is not None or first is None else first.kv_heads,
+            head_dim=model.head_dim if model.head_dim is not None or first is None else first.head_dim,
+        )
     except Missing as error:
         missing.append(error.field)
     try:
-        body(parts, top, text)
+        if kinds:
+            body(parts, top, text, kinds, model_type)
+            rotary_tables(parts, text, model.attention or (), model.context_length, family(text, model_type))
     except Missing as error:
         missing.append(error.field)
-    if model.dtype is None:
-        missing.append("torch_dtype")
     if quantization.unknown:
         missing.append(quantization.unknown)
     if not missing:
@@ -90,46 +101,79 @@ def with_parts(model: Model, top: Fields, text: Fields, quantization: Quantizati
     return model._replace(missing=tuple(dict.fromkeys(missing)))
 
 
-def layer_groups(parts: Parts, text: Fields) -> tuple[LayerGroup, ...]:
-    """Attention of every layer."""
-    layers = range(text.need("num_hidden_layers", "n_layer", "num_layers"))
-    if text.integer("kv_lora_rank"):
-        return (attention.mla(parts, text, layers),)
+def layer_kinds(text: Fields, model_type: str) -> tuple[str, ...]:
+    """The attention of every layer. Raises Missing."""
+    layers = text.need(*LAYERS)
+    if layers > 10_000:
+        raise Missing("num_hidden_layers")
+    if pruned(text):
+        return tuple(NONE for _ in range(layers))
+    kinds = attention_kinds(text, layers, family(text, model_type))
+    if kinds is None:
+        raise Missing("the kind of every layer")
+    return kinds
+
+
+def family(text: Fields, model_type: str) -> str:
+    """The model type that decides naming and defaults: the text model's where it is the same family."""
+    inner = text.text("model_type") or model_type
+    return inner.removesuffix("_text") if inner else model_type
+
+
+def pruned(text: Fields) -> list[Fields]:
+    """The per-layer tables of a model that was pruned block by block; empty for others."""
+    blocks = text.config.get("block_configs")
+    if not isinstance(blocks, list):
+        return []
+    return [Fields(entry if isinstance(entry, Mapping) else {}) for entry in blocks]
+
+
+def layer_groups(parts: Parts, text: Fields, kinds: Sequence[str], model_type: str) -> list[LayerGroup]:
+    """Attention and state of every layer."""
+    blocks = pruned(text)
+    if blocks:
+        return attention.block_groups(parts, text, blocks)
+    if text.config.get("compress_ratios") is not None:
+        return attention.compressed_mla(parts, text, range(len(kinds)))
+    kind = family(text, model_type)
+    names = FAMILIES.get(kind, Names())
+    token_wise = [FULL if found == BOTH else found for found in kinds]
     inputs = 2 if drafts.is_eagle3(text) else 1
-    return (attention.gqa(parts, text, layers, bias=text.flag("attention_bias"), inputs=inputs),)
+    groups = attention.token_groups(parts, text, token_wise, names.attention, inputs, extras.gated_attention(text, kind))
+    states = [layer for layer, found in enumerate(kinds) if found in (LINEAR, BOTH)]
+    if states:
+        groups.append(linear.linear_group(parts, text, states, kind, names.mixer))
+    return groups
 
 
-def body(parts: Parts, top: Fields, text: Fields) -> None:
+def body(parts: Parts, top: Fields, text: Fields, kinds: Sequence[str], model_type: str) -> None:
     """Everything but attention."""
-    hidden, total = text.need("hidden_size"), text.need("num_hidden_layers")
-    count = text.integer(*mlp.EXPERTS) or 0
-    sparse = mlp.sparse_layers(text, total) if count else []
-    plain = [layer for layer in range(total) if layer not in set(sparse)]
-    if plain:
-        mlp.dense(parts, hidden, text.need("intermediate_size"), plain)
-    if sparse:
-        mixture(parts, text, hidden, count, sparse)
+    hidden, total = text.need(*HIDDEN), len(kinds)
+    kind = family(text, model_type)
+    names = FAMILIES.get(kind, Names())
+    mlps(parts, text, kinds, kind, names)
     parts.plain("norms", 2 * hidden * total, layers=range(total))
     parts.plain("norms", hidden, stage="last")
     if drafts.is_draft(text):
         drafts.finish(parts, text, hidden)
         return
-    tied = top.flag("tie_word_embeddings", text.flag("tie_word_embeddings"))
-    parts.vocabulary(text.need("vocab_size"), hidden, tied)
-    table = top.table("vision_config")
-    if table.integer("vt_num_hidden_layers") is not None:
-        vision.moonvit(parts, table, hidden)
+    extras.language_extras(parts, text, kind, kinds)
+    tied = top.flag("tie_word_embeddings", text.flag("tie_word_embeddings", kind.startswith("gemma")))
+    parts.vocabulary(text.integer("vocab_size") or top.need("vocab_size"), hidden, tied)
+    vision.vision_weights(parts, top, model_type, hidden)
+    extras.prediction_layers(parts, text, kind, names)
 
 
-def mixture(parts: Parts, text: Fields, hidden: int, count: int, layers: list[int]) -> None:
-    """Routed and shared experts with their router."""
-    inner = text.integer("moe_intermediate_size") or text.need("intermediate_size")
-    mlp.experts(parts, count, hidden, inner, layers)
-    shared = text.integer("n_shared_experts") or 0
-    width = text.integer("shared_expert_intermediate_size") or shared * inner
-    if width:
-        module = "shared_expert" if text.integer("shared_expert_intermediate_size") else "shared_experts"
-        mlp.shared(parts, hidden, width, layers, module)
-    parts.plain("router", count * hidden * len(layers), layers=layers)
-    if text.text("topk_method") == "noaux_tc":
-        parts.plain("router", count * len(layers), layers=layers, format="fp32")
+def mlps(parts: Parts, text: Fields, kinds: Sequence[str], kind: str, names: Names) -> None:
+    """Dense and sparse MLPs of all layers."""
+    hidden, total = text.need(*HIDDEN), len(kinds)
+    blocks = pruned(text)
+    if blocks:
+        mlp.pruned_blocks(parts, hidden, blocks)
+        return
+    sparse = mlp.sparse_layers(text, total, kinds) if text.integer(*mlp.EXPERTS) else []
+    if sparse:
+        mlp.mixture(parts, text, sparse, kind, names)
+    plain = extras.dense_layers(text, kind, total, sparse)
+    if plain:
+        extras.dense_mlps(parts, text, kind, plain, names)

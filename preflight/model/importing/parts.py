@@ -1,9 +1,20 @@
 """Collecting the weight components of one model, each with the format its modules are stored in."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from preflight.model.importing.quantization import Quantization
 from preflight.model.types import Component
+
+TOWERS = ("visual", "vision_tower", "vision_model", "vision_encoder")  # roots of vision towers in checkpoints
+
+
+class ExpertShape(NamedTuple):
+    """Extents of one routed expert, which kernels may round up."""
+
+    inner: int
+    outer: int
+    gated: bool
 
 
 class Parts:
@@ -24,9 +35,9 @@ class Parts:
         layers: Sequence[int],
         count: int = 1,
         units: int | None = None,
-        expert: bool = False,
-        engines: tuple[str, ...] = (),
+        expert: ExpertShape | None = None,
         part: str = "target",
+        copy: bool = False,
     ) -> None:
         """`count` linear modules of one shape in each of these layers.
 
@@ -34,21 +45,26 @@ class Parts:
         """
         by_format: dict[str, list[int]] = {}
         for layer in layers:
-            format = self.quantization.format_of(f"layers.{layer}.{module}", expert) or self.dtype
+            format = self.quantization.format_of(f"layers.{layer}.{module}", expert is not None) or self.dtype
             by_format.setdefault(format, []).append(layer)
         for format, held in by_format.items():
             elements = out_features * in_features * count * len(held)
             if elements:
+                target = part != "mtp"
                 self.components.append(
                     Component(
                         name,
                         elements,
                         format,
                         shard,
-                        tuple(held),
+                        layers=tuple(held) if target else (),
+                        stage="first" if target else "last",
                         units=units,
                         row=in_features,
-                        engines=engines,
+                        inner=expert.inner if expert else None,
+                        outer=expert.outer if expert else None,
+                        gated=expert.gated if expert else True,
+                        copy=copy,
                         part=part,
                     )
                 )
@@ -68,26 +84,33 @@ class Parts:
         part: str = "target",
     ) -> None:
         """Elements that quantization never touches; `elements` counts the whole model."""
-        if elements:
-            self.components.append(
-                Component(
-                    name,
-                    elements,
-                    format or self.dtype,
-                    shard,
-                    tuple(layers),
-                    stage,
-                    units,
-                    None,
-                    engines,
-                    copy,
-                    tied,
-                    part,
-                )
+        if not elements:
+            return
+        target = part != "mtp"
+        self.components.append(
+            Component(
+                name,
+                elements,
+                format or self.dtype,
+                shard,
+                layers=tuple(layers) if target else (),
+                stage=stage if target else "last",
+                units=units,
+                engines=engines,
+                copy=copy,
+                tied=tied,
+                part=part,
             )
+        )
+
+    def tower(self, name: str, module: str, elements: int, shard: str, engines: tuple[str, ...] = ()) -> None:
+        """Linear modules of a vision tower; `module` is their path below it, such as "blocks.0.mlp.fc1"."""
+        found = [self.quantization.format_of(f"{root}.{module}") for root in TOWERS]
+        format = None if None in found or self.quantization.text_only else found[0]
+        self.plain(name, elements, shard, format=format, engines=engines)
 
     def vocabulary(self, rows: int, hidden: int, tied: bool) -> None:
         """The embedding table and the head."""
         self.plain("embedding", rows * hidden, "embedding", units=rows)
-        format = self.quantization.format_of("lm_head") if self.quantization.head else None
+        format = self.quantization.format_of("lm_head") if self.quantization.head and not tied else None
         self.plain("lm_head", rows * hidden, "head", stage="last", units=rows, tied=tied, format=format)

@@ -5,20 +5,20 @@ SGLang 0.5.23 srt/layers/quantization, vLLM 0.33.0 model_executor/layers/quantiz
 """
 
 import re
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
+from fnmatch import translate
 from typing import Any, NamedTuple
 
 from preflight.model.importing.fields import Fields
 
 # Checkpoints name the same module under different roots; a pattern may use any of them.
-ROOTS = ("", "model.", "language_model.", "model.language_model.", "language_model.model.")
+ROOTS = ("", "model.", "language_model.", "model.language_model.", "language_model.model.", "backbone.")
 
 
 class Rule(NamedTuple):
     """Modules to which one format applies."""
 
-    patterns: tuple[str, ...]  # empty: every linear module
+    patterns: "Patterns | None"  # None: every linear module
     format: str
 
 
@@ -27,9 +27,11 @@ class Quantization(NamedTuple):
 
     method: str | None = None
     rules: tuple[Rule, ...] = ()
-    skip: tuple[str, ...] = ()
+    skip: "Patterns | None" = None
     experts_only: bool = False
+    experts_format: str | None = None  # where routed experts differ from other modules
     head: bool = False  # the vocabulary head is a linear module like others
+    text_only: bool = False  # stated for the language model alone
     kv_cache_dtype: str | None = None
     unknown: str | None = None  # what could not be understood; bytes are then unknown
 
@@ -40,32 +42,50 @@ class Quantization(NamedTuple):
         """
         if not self.rules or (self.experts_only and not expert):
             return None
-        names = tuple(root + module for root in ROOTS)
-        if any(matches(pattern, name) for pattern in self.skip for name in names):
+        if self.skip is not None and self.skip.name(module):
             return None
         for rule in self.rules:
-            if not rule.patterns or any(matches(pattern, name) for pattern in rule.patterns for name in names):
-                return rule.format
+            if rule.patterns is None or rule.patterns.name(module):
+                return self.experts_format if expert and self.experts_format else rule.format
         return None
 
 
-def matches(pattern: str, module: str) -> bool:
-    """Whether a pattern of a quantization configuration names a module, or a parent of it.
+class Patterns:
+    """Module patterns of a quantization configuration, ready for many look-ups.
 
     "re:…" is a regular expression from the start of the name; a wildcard pattern spans the whole name or a parent;
     anything else is a run of whole path segments.
     """
-    if pattern.startswith("re:"):
-        expression = compiled(pattern[3:])
-        return expression is not None and expression.match(module) is not None
-    if "*" in pattern or "?" in pattern:
-        return fnmatchcase(module, pattern) or fnmatchcase(module, pattern + ".*")
-    return f".{pattern}." in f".{module}."
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self.runs = {pattern for pattern in patterns if not pattern.startswith("re:") and not wild(pattern)}
+        globs = [translate(pattern)[:-2] + r"(\..*)?\Z" for pattern in patterns if wild(pattern)]
+        self.expressions = [compiled(pattern[3:]) for pattern in patterns if pattern.startswith("re:")]
+        if globs:
+            self.expressions.append(re.compile("|".join(globs), re.DOTALL))
+
+    def name(self, module: str) -> bool:
+        """Whether any pattern names the module, or a parent of it, under any of the roots in use."""
+        for root in ROOTS:
+            name = root + module
+            if any(expression is not None and expression.match(name) for expression in self.expressions):
+                return True
+            segments = name.split(".")
+            for start in range(len(segments)):
+                for end in range(start + 1, len(segments) + 1):
+                    if ".".join(segments[start:end]) in self.runs:
+                        return True
+        return False
+
+
+def wild(pattern: str) -> bool:
+    """Whether a pattern has wildcards."""
+    return not pattern.startswith("re:") and ("*" in pattern or "?" in pattern)
 
 
 def compiled(expression: str) -> re.Pattern[str] | None:
-    """A compiled pattern; None for one that is broken or too long to be honest."""
-    if len(expression) > 4000:
+    """A compiled pattern; None for one that is broken, or built to take for ever."""
+    if len(expression) > 4000 or REPEATED_REPEAT.search(expression):
         return None
     try:
         return re.compile(expression)
@@ -73,15 +93,22 @@ def compiled(expression: str) -> re.Pattern[str] | None:
         return None
 
 
+REPEATED_REPEAT = re.compile(r"[+*}]\)[+*{]")  # such as (a+)+, whose matching time may grow without bound
+
+
 def read_quantization(config: Mapping[str, Any], sidecar: Mapping[str, Any] | None = None) -> Quantization:
     """The quantization of a checkpoint, from config.json and (ModelOpt) hf_quant_config.json."""
-    if sidecar is not None:
+    own = Fields(config).table("quantization_config")
+    if sidecar is not None and own.text("quant_method") != "fp8":
         return modelopt(Fields(sidecar).table("quantization"))
     for owner in (config, Fields(config).table("text_config").config):
         for key in ("quantization_config", "compression_config"):
             table = owner.get(key)
             if isinstance(table, Mapping) and table:
-                return from_table(Fields(table))
+                found = from_table(Fields(table))._replace(text_only=owner is not config)
+                if found.experts_format is None and Fields(owner).text("expert_dtype") == "fp4":
+                    return found._replace(experts_format="mxfp4")
+                return found
     return Quantization()
 
 
@@ -109,35 +136,33 @@ def from_table(table: Fields) -> Quantization:
     return Quantization(method=method or None, unknown=f"quant_method {method}" if method else None)
 
 
-def skipped(table: Fields) -> tuple[str, ...]:
+SKIPPED = ("modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules", "llm_int8_skip_modules", "exclude")
+
+
+def skipped(table: Fields, names: Sequence[str] = SKIPPED) -> Patterns | None:
     """Module patterns that stay unquantised, under all names in use."""
-    names = (
-        "modules_to_not_convert",
-        "ignored_layers",
-        "ignore",
-        "exclude_modules",
-        "llm_int8_skip_modules",
-        "exclude",
-    )
-    return tuple(pattern for name in names for pattern in table.texts(name))
+    patterns = [pattern for name in names for pattern in table.texts(name)]
+    return Patterns(patterns) if patterns else None
 
 
 def simple(method: str, format: str, table: Fields) -> Quantization:
     """One format for all linear modules but the skipped ones."""
-    return Quantization(method, (Rule((), format),), skipped(table))
+    return Quantization(method, (Rule(None, format),), skipped(table))
 
 
 def fp8(table: Fields) -> Quantization:
-    """Per-tensor or 128×128 block scales; DeepSeek-V4 keeps its experts in 4 bits inside an FP8 configuration."""
+    """Per-tensor or 128×128 block scales; `moe_quant_algo` marks checkpoints whose experts were quantised further."""
     block = table.integers("weight_block_size")
-    e8m0 = table.text("scale_fmt") == "ue8m0"
-    if block is None:
-        return simple("fp8", "fp8-tensor", table)
+    format = "fp8-tensor"
     if block == (128, 128):
-        return simple("fp8", "fp8-block-128-e8m0" if e8m0 else "fp8-block-128", table)
-    if block == (1, 32):
-        return simple("mxfp8", "mxfp8", table)
-    return Quantization("fp8", unknown=f"weight_block_size {list(block)}")
+        format = "fp8-block-128-e8m0" if table.text("scale_fmt") == "ue8m0" else "fp8-block-128"
+    elif block == (1, 32):
+        format = "mxfp8"
+    elif block is not None:
+        return Quantization("fp8", unknown=f"weight_block_size {list(block)}")
+    skip = skipped(table, ("modules_to_not_convert", "ignored_layers"))
+    experts = ALGORITHMS.get((table.text("moe_quant_algo", "routed_experts_quant_method") or "").upper())
+    return Quantization("fp8", (Rule(None, format),), skip, experts_format=experts)
 
 
 def integer_groups(method: str, table: Fields) -> Quantization:
@@ -174,9 +199,9 @@ def compressed_tensors(table: Fields) -> Quantization:
         if format is None:
             unknown = "a compressed-tensors weight scheme"
             continue
-        targets = tuple(target for target in fields.texts("targets") if target != "Linear")
-        rules.append(Rule(targets if "Linear" not in fields.texts("targets") else (), format))
-    rules.sort(key=lambda rule: not rule.patterns)
+        targets = fields.texts("targets")
+        rules.append(Rule(None if "Linear" in targets else Patterns(targets), format))
+    rules.sort(key=lambda rule: rule.patterns is None)
     kv_cache = kv_scheme(table.table("kv_cache_scheme"))
     return Quantization("compressed-tensors", tuple(rules), skipped(table), head=True, kv_cache_dtype=kv_cache, unknown=unknown)
 
@@ -232,12 +257,12 @@ def modelopt(table: Fields) -> Quantization:
             if format is None:
                 return Quantization("modelopt", kv_cache_dtype=kv_cache, unknown="a mixed-precision algorithm")
             by_format.setdefault(format, []).append(str(module))
-        rules = tuple(Rule(tuple(modules), format) for format, modules in by_format.items())
+        rules = tuple(Rule(Patterns(modules), format) for format, modules in by_format.items())
         return Quantization("modelopt", rules, skipped(table), head=True, kv_cache_dtype=kv_cache)
     if algorithm not in ALGORITHMS:
         return Quantization("modelopt", kv_cache_dtype=kv_cache, unknown=f"quant_algo {algorithm or 'missing'}")
     method = "modelopt_fp4" if "NVFP4" in algorithm else "modelopt"
-    return Quantization(method, (Rule((), ALGORITHMS[algorithm]),), skipped(table), head=True, kv_cache_dtype=kv_cache)
+    return Quantization(method, (Rule(None, ALGORITHMS[algorithm]),), skipped(table), head=True, kv_cache_dtype=kv_cache)
 
 
 def kv_scheme(scheme: Fields) -> str | None:
