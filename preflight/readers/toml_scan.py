@@ -71,10 +71,9 @@ _parsers: list[Parser] = []
 
 def _parser() -> Parser:
     if not _parsers:
-        import tree_sitter
-        import tree_sitter_toml
+        from preflight.readers.grammar import parser
 
-        _parsers.append(tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language())))
+        _parsers.append(parser("toml"))
     return _parsers[0]
 
 

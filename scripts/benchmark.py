@@ -1,0 +1,100 @@
+"""Whole-process CPU time of a cold lint, paired with yamllint and a bare interpreter; and of a thousand files.
+
+    python scripts/benchmark.py [--runs 21] [--markdown]
+
+Each figure is the CPU time that the operating system accounts to a finished process and its children (user and system),
+the commands in turn, so that a drift of the machine's speed falls on all alike. The median is printed, and the ratio pair
+by pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LAUNCH = ROOT / "examples" / "kimi-k2.5-8x96.launch.toml"
+
+
+def cpu_seconds(command: list[str], folder: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def yaml_of_the_size(path: Path, size: int) -> None:
+    """A deployment file that yamllint has nothing against, as long as the launch file."""
+    text = "---\nservices:\n"
+    number = 0
+    while len(text) < size:
+        text += f"  server-{number}:\n    image: engine:v0.5.9\n    command: --tp-size 8\n"
+        number += 1
+    path.write_text(text)
+
+
+def paired(commands: dict[str, list[str]], folder: Path, runs: int) -> dict[str, list[float]]:
+    for command in commands.values():
+        cpu_seconds(command, folder)
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, command in commands.items():
+            times[name].append(cpu_seconds(command, folder))
+    return times
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--runs", type=int, default=21)
+    arguments.add_argument("--markdown", action="store_true")
+    options = arguments.parse_args()
+    preflight = [sys.executable, "-m", "preflight", "lint"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / ".git").mkdir()
+        shutil.copy(LAUNCH, folder / "launch.toml")
+        yaml_of_the_size(folder / "compose.yaml", LAUNCH.stat().st_size)
+        os.environ["PYTHONPATH"] = str(ROOT)
+        commands = {
+            "preflight lint launch.toml": [*preflight, "launch.toml"],
+            "yamllint compose.yaml": [sys.executable, "-m", "yamllint", "compose.yaml"],
+            "python -c pass": [sys.executable, "-c", "pass"],
+        }
+        times = paired(commands, folder, options.runs)
+        many = folder / "many"
+        many.mkdir()
+        for number in range(1000):
+            shutil.copy(LAUNCH, many / f"{number:04}.launch.toml")
+        start = time.perf_counter()
+        cpu = cpu_seconds([*preflight, "many"], folder)
+        wall = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    own = times["preflight lint launch.toml"]
+    rows = [("command", "CPU ms, median", "preflight's share")]
+    for label, values in times.items():
+        ratios = [mine / other for mine, other in zip(own, values, strict=True)]
+        rows.append((f"`{label}`", f"{statistics.median(values) * 1000:.0f}", f"{statistics.median(ratios):.2f}"))
+    print_table(rows, markdown=options.markdown)
+    print(f"\n1,000 launch files: {wall:.2f} s wall, {cpu:.2f} s CPU, at most {peak:.0f} MiB a process")
+
+
+def print_table(rows: list[tuple[str, str, str]], *, markdown: bool) -> None:
+    if not markdown:
+        for row in rows:
+            print(f"{row[0]:<34}{row[1]:>16}{row[2]:>20}")
+        return
+    print("| " + " | ".join(rows[0]) + " |\n| --- | ---: | ---: |")
+    for row in rows[1:]:
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
