@@ -15,6 +15,7 @@ import pytest
 
 from preflight.catalog.argparse_model import Parsed, Problem, parse
 from preflight.catalog.load import Flag, FlagTable, load
+from preflight.catalog.values import UNKNOWN
 
 CATALOGUE = load("sglang")
 
@@ -200,3 +201,116 @@ def test_random_command_lines_parse_as_by_argparse(version: str) -> None:
             rest = " ".join(argv[index] for index in sorted(left_over(parsed.problems)))
             assert refusal == f"unrecognized arguments: {rest}", argv
     assert min(outcomes.values()) > 100, outcomes
+
+
+# -- by hand ------------------------------------------------------------------------------------------------------------
+
+MODEL = ("--model-path", "m")
+
+
+@pytest.mark.parametrize(
+    ("version", "argv", "expected"),
+    [
+        ("0.5.23", ("--cuda-graph-max-bs", "64"), [("removed", 2)]),  # an ambiguous prefix by now
+        ("0.5.9", ("--cuda-graph-max-bs-decode", "64"), [("too-new", 2)]),
+        ("0.5.23", ("--stream-output",), [("removed", 2)]),
+        ("0.5.9", ("--tp_size", "8"), [("unknown", 2)]),
+        ("0.5.9", ("--pp", "2"), [("ambiguous", 2)]),
+        ("0.5.18", ("--cuda-graph-max-bs", "64"), [("deprecated", 2)]),
+        ("0.4.6.post5", ("--enable-flashmla",), [("removed", 2)]),
+        ("0.5.9", ("--trust-remote-code", "true"), [("stray-positional", 3)]),
+        ("0.5.9", ("--trust-remote-code=true",), [("unexpected-value", 2)]),
+        ("0.5.9", ("--tp-size", "eight"), [("wrong-type", 3)]),
+        ("0.5.9", ("--tp-size=8.0",), [("wrong-type", 2)]),
+        ("0.5.9", ("--dtype", "fp16"), [("not-a-choice", 3)]),
+        ("0.5.9", ("--tp-size",), [("missing-value", 2)]),
+        ("0.5.9", ("--tp-size", "--dp-size", "2"), [("missing-value", 2)]),
+        ("0.5.9", ("--tp-size", "4", "--tensor-parallel-size", "8"), [("duplicate", 2)]),
+        ("0.5.9", ("--chunked-prefill-size", "-1"), []),
+        ("0.5.9", ("--context-length", "64k"), [("wrong-type", 3)]),
+        ("0.5.10.post1", ("--context-length", "64k"), []),
+        ("0.5.9", ("--tp 8",), [("stray-positional", 2)]),
+        ("0.5.23", ("--cuda-graph-config", '{"decode": {"max_bs": 8}}'), []),
+        ("0.5.23", ("--cuda-graph-config", '{"decode": {"max_batch": 8}}'), [("wrong-type", 3)]),
+        ("0.5.23", ("--cuda-graph-backend-prefill", "tc_piecewise"), [("wrong-type", 3)]),
+        ("0.5.23", ("--lora-paths", "a=b", '{"lora_name": "x"}'), [("wrong-type", 4)]),
+        ("0.5.9", ("--help",), [("help", 2)]),
+    ],
+)
+def test_what_is_noted(version: str, argv: tuple[str, ...], expected: list[tuple[str, int]]) -> None:
+    assert kinds(run(version, *MODEL, *argv)) == expected
+
+
+def test_values_after_an_unknown_flag_belong_to_it() -> None:
+    (problem,) = run("0.5.9", *MODEL, "--no-such-flag", "1", "2", "--tp-size", "8").problems
+    assert (problem.kind, problem.words) == ("unknown", (2, 3, 4))
+
+
+def test_a_switch_is_named_with_the_stray_word_after_it() -> None:
+    (problem,) = run("0.5.9", *MODEL, "--trust-remote-code", "true").problems
+    assert problem.data == {"value": "true", "switch": "--trust-remote-code"}
+
+
+def test_a_typo_gets_its_neighbour() -> None:
+    (problem,) = run("0.5.9", *MODEL, "--mem-fraction-statc", "0.8").problems
+    nearest = problem.data["nearest"]
+    assert isinstance(nearest, tuple)
+    assert nearest[0] == "--mem-fraction-static"
+
+
+@pytest.mark.parametrize(
+    ("argv", "value"),
+    [
+        (("--tp", "8"), 8),
+        (("--tp-size=8",), 8),
+        (("--tp-size", "4", "--tp", "8"), 8),
+        (("--tensor-parallel-size", "8"), 8),
+        (("--tp-size", None), UNKNOWN),
+    ],
+)
+def test_the_last_use_of_a_setting_counts(argv: tuple[str | None, ...], value: object) -> None:
+    use = run("0.5.9", *MODEL, *argv).last("tp-size")
+    assert use is not None
+    assert use.value is value
+
+
+def test_old_spellings_write_the_new_setting() -> None:
+    use = run("0.5.18", *MODEL, "--disable-piecewise-cuda-graph").last("cuda-graph-backend-prefill")
+    assert use is not None
+    assert use.value == "disabled"
+    use = run("0.5.23", *MODEL, "--cuda-graph-max-bs-decode", "64").last("cuda-graph-max-bs")
+    assert use is not None
+    assert use.value == 64
+
+
+def test_unknown_text_is_a_value_where_one_is_due() -> None:
+    parsed = run("0.5.9", *MODEL, "--tp-size", None, "--dtype", None)
+    assert (parsed.problems, parsed.complete) == ((), True)
+
+
+def test_unknown_words_elsewhere_make_the_launch_incomplete() -> None:
+    parsed = run("0.5.9", None, "--tp-size", "8")
+    assert (parsed.problems, parsed.complete) == ((), False)
+    assert run("0.5.9", *MODEL, "--served-model-name", "a", None).complete is False
+
+
+def test_nothing_is_missing_from_an_incomplete_launch() -> None:
+    assert run("0.5.9", "--tp-size", complete=False).problems == ()
+    assert kinds(run("0.5.9", "--tp-size", "8")) == [("missing-required", 0)]
+
+
+def test_serve_takes_the_model_as_first_word() -> None:
+    parsed = run("0.5.23", "org/model", "--tp-size", "8", serve_positional=True)
+    use = parsed.last("model-path")
+    assert use is not None
+    assert (use.value, parsed.problems) == ("org/model", ())
+    assert kinds(run("0.5.23", "org/model", "--tp-size", "8")) == [("missing-required", 0), ("stray-positional", 0)]
+
+
+def test_negative_booleans() -> None:
+    flag = next(flag for flag in table("0.5.23").flags() if flag.action == "optional_boolean")
+    positive, negative = flag.spellings[0], "--no-" + flag.spellings[0][2:]
+    for spelling, value in ((positive, True), (negative, False)):
+        use = run("0.5.23", *MODEL, spelling).last(flag.setting)
+        assert use is not None
+        assert use.value is value

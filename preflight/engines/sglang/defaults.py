@@ -18,6 +18,7 @@ from preflight.engines.sglang.facts import (
     prefill_graph_sizes,
     ranks,
 )
+from preflight.engines.sglang.graphs import SIZE_ROWS
 from preflight.engines.steps import MODEL_OVERRIDE, SETS, Row, State
 
 MIB = 1 << 20
@@ -181,6 +182,7 @@ MEMORY_ROWS = (
         value=decode_graph_size,
         source=_SOURCE,
     ),
+    *SIZE_ROWS,
     Row(
         "M3",
         SETS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from preflight.engines.base import Engine
-from preflight.engines.sglang import memory
+from preflight.engines.sglang import attention, graphs, memory, plain
 from preflight.engines.sglang.defaults import MEMORY_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
 from preflight.engines.steps import Row, Step, Topic, in_order
@@ -93,7 +93,13 @@ _MOVED: tuple[tuple[str, str, str], ...] = (
 )
 """Where older releases run a step elsewhere."""
 
-_OWN_ROWS = {"gpu-memory": MEMORY_ROWS}
+_OWN_ROWS: dict[str, tuple[Row, ...]] = {
+    "graph-config": graphs.CONFIG_ROWS,
+    "gpu-memory": MEMORY_ROWS,
+    "model": attention.MODEL_ROWS,
+    "attention": (*attention.ROWS, *graphs.LATE_ROWS),
+    "other": plain.ROWS,
+}
 
 _Topics = Sequence[tuple[Row, Topic]]
 _merged: dict[tuple[int, Version], tuple[_Topics, list[Step]]] = {}

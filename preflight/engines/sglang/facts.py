@@ -104,6 +104,40 @@ def on_cuda(s: State) -> bool:
     return bool(s.gpu.known("vendor") in (None, "nvidia"))
 
 
+def on_amd(s: State) -> bool:
+    return bool(s.gpu.known("vendor") == "amd")
+
+
+def cuda_major(s: State) -> int:
+    """The major compute capability, 0 off CUDA: 9 is Hopper, 10 is B200 and B300, 12 is RTX PRO 6000 and RTX 50."""
+    return sm_major(s) if on_cuda(s) else 0
+
+
+def blackwell(s: State) -> bool:
+    """SM100 to SM12x, as upstream groups them."""
+    return cuda_major(s) in (10, 11, 12)
+
+
+def attention_unset(s: State) -> bool:
+    """Whether no attention backend is chosen, neither for both phases nor for one."""
+    return s.attention_backend is None and s.prefill_attention_backend is None and s.decode_attention_backend is None
+
+
+def attention_backends(s: State) -> tuple[str | None, str | None]:
+    """The backends of prefill and decode: a phase's own, else the common one."""
+    return s.prefill_attention_backend or s.attention_backend, s.decode_attention_backend or s.attention_backend
+
+
+def attention_uses(s: State, *names: str) -> bool:
+    """Whether any of the three backend settings is one of `names`."""
+    return s.attention_backend in names or s.decode_attention_backend in names or s.prefill_attention_backend in names
+
+
+def forces_topk_one(s: State) -> bool:
+    """Algorithms that draft one token at a time, whatever was given (0.5.23)."""
+    return at_least(s, "0.5.23") and algorithm(s) == "DFLASH"
+
+
 def decode_graph_enabled(s: State) -> bool:
     if s.disable_cuda_graph:
         return False
@@ -115,28 +149,20 @@ def prefill_graph_enabled(s: State) -> bool:
     if not at_least(s, "0.5.10"):
         return at_least(s, "0.5.5") and bool(s.enable_piecewise_cuda_graph)
     if not at_least(s, "0.5.15"):
-        return _piecewise_default(s)
-    backend = s.cuda_graph_backend_prefill
-    if backend is not None:
-        return bool(backend != "disabled")
-    if not on_cuda(s):
-        return False
-    return _breakable_0_5_15(s) if not at_least(s, "0.5.18") else _breakable_default(s)
+        return not s.disable_piecewise_cuda_graph
+    return bool(s.cuda_graph_backend_prefill != "disabled" and s.disaggregation_mode != "decode")
 
 
-def _piecewise_default(s: State) -> bool:
-    """0.5.10 and 0.5.12: on, unless one of a list of reasons."""
-    if s.enforce_piecewise_cuda_graph:
-        return True
+def piecewise_reasons(s: State) -> bool:
+    """0.5.10 and 0.5.12: whether anything turns the piecewise prefill graph off."""
     architecture = s.model.architecture
     denied = architecture in _PIECEWISE_DENIED or is_dsa(s)
     if at_least(s, "0.5.12"):
         denied = denied or str(architecture).startswith("DeepseekV4")
     else:
         denied = denied or s.speculative_algorithm is not None
-    return not bool(
-        s.disable_piecewise_cuda_graph
-        or denied
+    return bool(
+        denied
         or s.enable_dp_attention
         or s.enable_torch_compile
         or s.pp_size > 1
@@ -160,10 +186,14 @@ def _piecewise_default(s: State) -> bool:
     )
 
 
+def breakable_default(s: State) -> bool:
+    """0.5.15 on: whether the default prefill graph stays on for what the launch is."""
+    return _breakable_0_5_15(s) if not at_least(s, "0.5.18") else _breakable_0_5_18(s)
+
+
 def _breakable_0_5_15(s: State) -> bool:
     return not (
-        s.disable_piecewise_cuda_graph
-        or is_mla(s)
+        is_mla(s)
         or str(s.model.architecture).startswith("DeepseekV4")
         or (s.attn_cp_size or 1) > 1
         or s.enable_lora
@@ -175,15 +205,11 @@ def _breakable_0_5_15(s: State) -> bool:
     )
 
 
-def _breakable_default(s: State) -> bool:
-    """0.5.18 to 0.5.23."""
+def _breakable_0_5_18(s: State) -> bool:
     architecture = str(s.model.architecture)
     linear_kinds = {group.linear for group in s.model.attention if group.kind == "linear"}
     return not (
-        s.disable_cuda_graph
-        or s.disable_prefill_cuda_graph
-        or s.disable_piecewise_cuda_graph
-        or ("kda" in linear_kinds and not architecture.startswith("Glm5Next"))
+        ("kda" in linear_kinds and not architecture.startswith("Glm5Next"))
         or architecture.startswith("DeepseekV4")
         or (s.attn_cp_size or 1) > 1
         or (s.dcp_size or 1) > 1
@@ -199,7 +225,7 @@ def prefill_graph_sizes(s: State) -> int:
     """How many token counts the prefill graph is captured for."""
     most = s.cuda_graph_max_bs_prefill
     if most is None:
-        most = _prefill_graph_most(s)
+        most = prefill_graph_most(s)
     steps = [(4, 32, 4), (48, 256, 16), (288, 512, 32)]
     if at_least(s, "0.5.9"):
         steps += [(576, 1024, 64), (1280, 4096, 256), (4608, most, 512)]
@@ -211,15 +237,25 @@ def prefill_graph_sizes(s: State) -> int:
     return len(sizes)
 
 
-def _prefill_graph_most(s: State) -> int:
-    chunk = s.chunked_prefill_size
-    most = chunk if chunk and chunk > 0 else s.max_prefill_tokens or 16384
+def prefill_graph_most(s: State) -> int:
+    """The most tokens that a prefill graph is captured for, where the launch does not say."""
+    most = s.chunked_prefill_size
     if not at_least(s, "0.5.8"):
-        most = 4096
-    elif is_mla(s):
+        return 4096
+    if is_mla(s):
         most = min(8192, most) if at_least(s, "0.5.23") else 2048
-    if at_least(s, "0.5.10") and s.max_total_tokens is not None:
-        most = min(most, s.max_total_tokens)
+    if (
+        at_least(s, "0.5.23")
+        and s.pp_size > 1
+        and s.cuda_graph_backend_prefill == "breakable"
+        and not s.given("cuda-graph-bs-prefill")
+    ):
+        most = min(most, 8192)
+    if at_least(s, "0.5.10"):
+        if s.max_total_tokens is not None:
+            most = min(most, s.max_total_tokens)
+        if "llama-2" in str(s.model_path).lower():
+            most = min(most, 4096)
     return int(most)
 
 
