@@ -71,8 +71,8 @@ def budget(launch: Launch) -> Budget:
     seen = launch.observed
     size = launch.hardware.memory if launch.hardware else None
     physical = None if size is None else exactly(size)
-    before = seen.free_before_load or _free_before_load(s, launch, missing)
-    load = _load(s, launch, missing)
+    before = seen.free_before_load or _ask(lambda: _free_before_load(s, launch, missing), missing)
+    load = _ask(lambda: _load(s, launch, missing), missing) or _Load(None, None, [])
     fraction = _ask(lambda: s.mem_fraction_static, missing)
     model = launch.model
     kv_pool = None if model is None else _ask(lambda: pool(s, model), missing)
