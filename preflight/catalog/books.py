@@ -16,6 +16,7 @@ _PARTS = {
     "successors": dict,
     "values": dict,
     "variables": dict,
+    "functions": dict,
 }
 
 

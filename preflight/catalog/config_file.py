@@ -20,9 +20,11 @@ REFUSED_KEY, KEY_NOT_TEXT = "refused-key", "key-not-text"
 
 
 class ConfigUse(NamedTuple):
-    """`at`: the index of the `--config` that is followed; None: no file is read. `problems`: kind and index of the word.
+    """`at`: the index of the `--config` that is followed; None: no file is read. `problems`: kind and index of the
+    word.
 
-    All refuse the launch but IGNORED: written with `=` or abbreviated, it is taken for a plain option, and the file unread.
+    All refuse the launch but IGNORED: written with `=` or abbreviated, it is taken for a plain option, and the file
+    unread.
     """
 
     at: int | None

@@ -267,6 +267,10 @@ class _Reader:
         if action == OPTIONAL_BOOLEAN:
             negative = ["--no-" + spelling[2:] for spelling in flag.spellings if spelling.startswith("--")]
             flag = flag._replace(spellings=(*flag.spellings, *negative))
+        if action == LORA_PATHS:
+            bound = self._action_class("LoRAPathAction")
+            if bound is not None and "json.loads" in ast.unparse(bound):  # since 0.5; before, it is a path as any
+                flag = flag._replace(keys={"item": ["lora_name", "lora_path"]})
         if action == DEPRECATED:
             flag = flag._replace(fails="error_message" in said or self._always_raises())
         return flag

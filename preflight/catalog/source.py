@@ -62,7 +62,9 @@ def _bound_names(statement: ast.stmt) -> Iterator[str]:
 
 
 class Source:
-    """The files of one release: a wheel, or the folder of an unpacked one. Raises OSError, or ValueError for neither."""
+    """The files of one release: a wheel, or the folder of an unpacked one. Raises OSError, or ValueError for
+    neither.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

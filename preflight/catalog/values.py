@@ -41,7 +41,7 @@ def convert(flag: Flag, text: str) -> object:
     A conversion that is not known gives UNKNOWN.
     """
     if flag.action == "lora_paths":
-        return _lora_path(text)
+        return _lora_path(text) if flag.keys else text
     if flag.type == "parse_cuda_graph_config_arg":
         return _graph_config(text, flag.keys)
     convert_it = _CONVERSIONS.get(flag.type)
@@ -91,6 +91,9 @@ def _graph_config(text: str, keys: Mapping[str, Sequence[str]] | None) -> object
             raise ValueError(f"{phase} is not an object")
         if keys is not None and (phase not in keys or not set(settings) <= set(keys[phase])):
             raise ValueError(f"{phase} is unknown or holds an unknown key")
+        # The piecewise backend went together with the key for its compiler.
+        if keys is not None and "tc_compiler" not in keys[phase] and settings.get("backend") in _RETIRED_BACKENDS:
+            raise ValueError(f"{phase} asks for a retired backend")
     return value
 
 

@@ -166,11 +166,12 @@ def catalog_build(
     wheels: Annotated[list[Path], typer.Argument(help="Wheels of the engine, one per release.")],
     out: Annotated[Path, typer.Option("--out", help="The folder to write to.")] = Path("schemas/flags"),
 ) -> None:
-    """Write the flag history of all releases from their wheels, without importing them."""
+    """Add releases to the flag history, read from their wheels without importing them, and say what they changed."""
     from preflight.catalog.commands import build
 
     try:
-        build(wheels, out)
+        for line in build(wheels, out):
+            say(line)
     except (OSError, ValueError) as error:
         fail(str(error))
 
@@ -185,6 +186,34 @@ def catalog_add(
 
     try:
         say(str(add(wheel, root)))
+    except (OSError, ValueError) as error:
+        fail(str(error))
+
+
+@catalog.command("history")
+def catalog_history(
+    name: Annotated[str | None, typer.Argument(help="A flag, as --tp-size, or an engine function that is mirrored here.")] = None,
+) -> None:
+    """Show the releases of a flag, or of the forms of an engine function that the rules and formulas follow."""
+    from preflight.catalog.commands import history
+
+    lines = history(name, Path.cwd())
+    if not lines:
+        fail(f"No release has {name}.")
+    for line in lines:
+        say(line)
+
+
+@catalog.command("reviewed")
+def catalog_reviewed(
+    versions: Annotated[list[str], typer.Argument(help="Releases whose mirrored functions have been read.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of the history.")] = Path("schemas/flags"),
+) -> None:
+    """Note that someone has read a release's mirrored functions, so that its figures count in full."""
+    from preflight.catalog.commands import mark_reviewed
+
+    try:
+        mark_reviewed(versions, out)
     except (OSError, ValueError) as error:
         fail(str(error))
 

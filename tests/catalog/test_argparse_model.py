@@ -203,7 +203,8 @@ def test_random_command_lines_parse_as_by_argparse(version: str) -> None:
     assert min(outcomes.values()) > 100, outcomes
 
 
-# -- by hand ------------------------------------------------------------------------------------------------------------
+# -- by hand
+# ------------------------------------------------------------------------------------------------------------
 
 MODEL = ("--model-path", "m")
 
@@ -234,6 +235,7 @@ MODEL = ("--model-path", "m")
         ("0.5.23", ("--cuda-graph-config", '{"decode": {"max_batch": 8}}'), [("wrong-type", 3)]),
         ("0.5.23", ("--cuda-graph-backend-prefill", "tc_piecewise"), [("wrong-type", 3)]),
         ("0.5.23", ("--lora-paths", "a=b", '{"lora_name": "x"}'), [("wrong-type", 4)]),
+        ("0.4.10", ("--lora-paths", '{"lora_name": "x"}'), []),  # no JSON yet: a path like any
         ("0.5.9", ("--help",), [("help", 2)]),
     ],
 )
