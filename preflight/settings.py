@@ -1,7 +1,5 @@
 """Project settings: preflight.toml, or [tool.preflight] in pyproject.toml. They give files their context."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -9,16 +7,10 @@ from typing import NamedTuple
 
 from preflight.diagnostics import ERROR, Finding, Problem
 from preflight.launch import Table
-from preflight.readers.launch_keys import FILES, SETTINGS, TABLE, TABLES, Keys
-from preflight.readers.toml import load, locate
-from preflight.readers.toml_scan import Item
-from preflight.readers.values import nearest, read_table, read_value, unknown_key, wrong_type
-from preflight.suppressions import UNKNOWN_CODE
 from preflight.text import Document, Located, Place
 
 FILE_NAMES = ("preflight.toml", "pyproject.toml")
-UNREADABLE = "CFG006"
-_CONTEXT = ("hardware", "model", "observed", "expect")
+UNREADABLE, UNKNOWN_CODE = "CFG006", "CFG009"
 
 Codes = tuple[Located[str], ...]
 
@@ -122,95 +114,6 @@ def _regex(pattern: str) -> str:
     return start + "".join(parts) + r"(?:/.*)?\Z"
 
 
-def read_settings(document: Document) -> Settings | None:
-    """The settings in a document; None for a pyproject.toml that has none."""
-    in_pyproject = os.path.basename(document.path) == FILE_NAMES[1]
-    if in_pyproject and "preflight" not in document.text:
-        return None
-    data = load(document)
-    if isinstance(data, Problem):
-        if in_pyproject and re.search(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*preflight\b", document.text, re.M) is None:
-            return None
-        return Settings(document, problems=(_as_error(data),))
-    root: Item | None = locate(document, data).root if not in_pyproject or _has_table(data) else None
-    if in_pyproject and root is not None:
-        root = _inside(root, "tool", "preflight")
-    if root is None:
-        return None
-    return _Reader(document).read(root)
-
-
-def _as_error(problem: Problem) -> Problem:
-    return problem._replace(finding=problem.finding._replace(severity=ERROR))
-
-
-def _has_table(data: dict[str, object]) -> bool:
-    tool = data.get("tool")
-    return isinstance(tool, dict) and "preflight" in tool
-
-
-def _inside(item: Item, *path: str) -> Item:
-    for name in path:
-        item = (item.entries or {})[name]
-    return item
-
-
-class _Reader:
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.problems: list[Problem] = []
-
-    def read(self, root: Item) -> Settings:
-        if root.entries is None:
-            self.problems.append(wrong_type(root, "tool.preflight", "a table", "Write [tool.preflight] and its keys below it."))
-            return Settings(self.document, problems=tuple(self.problems))
-        values, context = self._section(root, SETTINGS, "")
-        sections = [Section(None, context._replace(ignore=()))]
-        files = root.entries.get("files")
-        for pattern, table in (files.entries or {}).items() if files is not None else ():
-            if table.entries is None:
-                self.problems.append(wrong_type(table, pattern, "a table", f'Write [files."{pattern}"] and its keys below it.'))
-                continue
-            _, context = self._section(table, FILES, f'files."{pattern}"')
-            sections.append(Section(Located(pattern, table.key_place), context))
-        fail_on = values.get("fail-on")
-        return Settings(
-            self.document,
-            tuple(sections),
-            _codes(values, "select"),
-            _codes(values, "extend-select"),
-            _codes(values, "ignore"),
-            _codes(values, "exclude"),
-            None if fail_on is None else Located(str(fail_on.value), fail_on.place),
-            tuple(self.problems),
-        )
-
-    def _section(self, table: Item, keys: Keys, where: str) -> tuple[dict[str, Located[object]], FileSettings]:
-        values: dict[str, Located[object]] = {}
-        tables: dict[str, Table] = {}
-        for name, item in (table.entries or {}).items():
-            key = keys.get(name)
-            if key is None:
-                if name != "$schema":
-                    self.problems.append(unknown_key(item, name, keys, where))
-            elif key.kind != TABLE:
-                value = read_value(item, name, key, self.problems.append)
-                if value is not None:
-                    values[name] = Located(value, item.place)
-            elif item.entries is None:
-                self.problems.append(wrong_type(item, name, "a table", f"Write [{name}] and its keys below it."))
-            elif name in _CONTEXT:
-                tables[name] = read_table(item, TABLES[name], name, self.problems.append)
-        version = values.get("engine-version")
-        given = None if version is None else Located(str(version.value), version.place)
-        return values, FileSettings(tables, given, _codes(values, "ignore"))
-
-
-def _codes(values: Mapping[str, Located[object]], name: str) -> Codes:
-    found = values.get(name)
-    return found.value if found is not None and isinstance(found.value, tuple) else ()
-
-
 def unknown_codes(settings: Settings, known: Mapping[str, str]) -> list[Problem]:
     """Codes and names that no rule has. `known` maps every code, name and alias to its code (`suppressions.names_of`)."""
     written = [*settings.select, *settings.extend_select, *settings.ignore]
@@ -219,6 +122,8 @@ def unknown_codes(settings: Settings, known: Mapping[str, str]) -> list[Problem]
     for code in written:
         if code.value in known or any(one.startswith(code.value.upper()) for one in known.values()):
             continue
+        from preflight.readers.values import nearest
+
         near = nearest(code.value, known)
         remedy = f"Use {near}." if near else "preflight rule lists all codes."
         problems.append(Problem(UNKNOWN_CODE, Finding(f"{code.value} is no code of preflight. {remedy}", code.place, ERROR)))
@@ -265,6 +170,8 @@ def _settings_in(folder: str) -> Settings | None:
 def load_settings(path: str) -> Settings | None:
     """The settings at `path`, shown relative to the working directory where they are below it."""
     shown = _relative(path, os.getcwd()) or path
+    from preflight.readers.settings_file import read_settings
+
     try:
         with open(path, "rb") as file:
             return read_settings(Document.from_bytes(shown, file.read()))

@@ -5,8 +5,6 @@ Readers find the comments and know what stands below one; this module knows what
 cost one search.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -19,16 +17,16 @@ UNUSED, MALFORMED, UNKNOWN_CODE = "CFG007", "CFG008", "CFG009"
 
 CONTEXT_KEYS = ("hardware", "model", "version")
 
-_DIRECTIVE = re.compile(r"# preflight: (?P<word>ignore|ignore-file)\[(?P<codes>[^\[\]\r\n]*)\](?=\s|\Z)")
-_CONTEXT = re.compile(r"#\s*preflight:(?P<pairs>(?:\s+[A-Za-z][\w-]*=[^\s=]\S*)+)\s*\Z")
-_PAIR = re.compile(r"([A-Za-z][\w-]*)=(\S+)")
-_NEAR_MISS = re.compile(
-    r"#\s*preflight\s*[:=-]?\s*(?:ignore|ignored|noqa|nolint|disable|suppress|skip)"
-    r"(?:[-_ ]?(?:next[-_ ]?)?(?:file|line))?(?:\s*$|\s*[\[(:=]|\s+[A-Z]{3}\d{3})",
-    re.I,
+# Compiled when a comment is read, which most files do not need: `re` keeps them.
+_DIRECTIVE = r"# preflight: (?P<word>ignore|ignore-file)\[(?P<codes>[^\[\]\r\n]*)\](?=\s|\Z)"
+_CONTEXT = r"#\s*preflight:(?P<pairs>(?:\s+[A-Za-z][\w-]*=[^\s=]\S*)+)\s*\Z"
+_PAIR = r"([A-Za-z][\w-]*)=(\S+)"
+_NEAR_MISS = (
+    r"(?i)#\s*preflight\s*[:=-]?\s*(?:ignore|ignored|noqa|nolint|disable|suppress|skip)"
+    r"(?:[-_ ]?(?:next[-_ ]?)?(?:file|line))?(?:\s*$|\s*[\[(:=]|\s+[A-Z]{3}\d{3})"
 )
-_CODE = re.compile(r"[^\s,]+")
-_HASH = re.compile(r"(?:^|(?<=\s))#[^\r\n]*", re.M)
+_CODE = r"[^\s,]+"
+_HASH = r"(?m)(?:^|(?<=\s))#[^\r\n]*"
 
 
 class Context(NamedTuple):
@@ -59,7 +57,7 @@ def hash_comments(document: Document) -> list[Span]:
     """Where comments that start with `#` may be, for kinds whose parser does not keep them; only those which name preflight."""
     if "preflight" not in document.text.lower():
         return []
-    return [Span(*match.span()) for match in _HASH.finditer(document.text) if "preflight" in match[0].lower()]
+    return [Span(*match.span()) for match in re.finditer(_HASH, document.text) if "preflight" in match[0].lower()]
 
 
 def read_comments(document: Document, comments: Iterable[Span] | None = None, extent: Extent = _line_is_all) -> Comments:
@@ -71,12 +69,12 @@ def read_comments(document: Document, comments: Iterable[Span] | None = None, ex
     context: list[Context] = []
     for span in hash_comments(document) if comments is None else comments:
         text = document.text[span.start : span.end]
-        matches = list(_DIRECTIVE.finditer(text))
+        matches = list(re.finditer(_DIRECTIVE, text))
         suppressions += [_suppression(document, span, match, extent) for match in matches]
-        missed = _NEAR_MISS.search(_DIRECTIVE.sub(lambda match: " " * len(match[0]), text))
-        pairs = None if matches or missed else _CONTEXT.search(text)
+        missed = re.search(_NEAR_MISS, re.sub(_DIRECTIVE, lambda match: " " * len(match[0]), text))
+        pairs = None if matches or missed else re.search(_CONTEXT, text)
         if pairs is not None:
-            for pair in _PAIR.finditer(text, pairs.start("pairs")):
+            for pair in re.compile(_PAIR).finditer(text, pairs.start("pairs")):
                 start = span.start + pair.start()
                 _context(document, start, pair[1], pair[2], context, problems)
             continue
@@ -89,7 +87,7 @@ def read_comments(document: Document, comments: Iterable[Span] | None = None, ex
 def _suppression(document: Document, comment: Span, match: re.Match[str], extent: Extent) -> Suppression:
     start = comment.start + match.start("codes")
     codes = tuple(
-        Located(code[0], document.place(start + code.start(), start + code.end())) for code in _CODE.finditer(match["codes"])
+        Located(code[0], document.place(start + code.start(), start + code.end())) for code in re.finditer(_CODE, match["codes"])
     )
     at = document.place(comment.start + match.start(), comment.start + match.end())
     return Suppression(codes, None if match["word"] == "ignore-file" else _covers(document, comment, extent), at)

@@ -9,8 +9,8 @@ import pytest
 import tomli
 
 from preflight.readers.launch_file import read
+from preflight.readers.settings_file import read_settings
 from preflight.schema.__main__ import SCHEMAS, schema_text
-from preflight.settings import read_settings
 from preflight.text import Document
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from preflight.diagnostics import ERROR
-from preflight.settings import Settings, SettingsLookup, load_settings, matches, read_settings, shown, unknown_codes
+from preflight.readers.settings_file import read_settings
+from preflight.settings import Settings, SettingsLookup, load_settings, matches, shown, unknown_codes
 from preflight.text import Document
 from tests.toml import CASES
 
