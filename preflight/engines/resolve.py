@@ -105,10 +105,9 @@ def resolver(site: LaunchSite, engine: Engine, topics: Sequence[tuple[Row, Topic
         for name in ("hardware", "model", "observed", "expect", "baseline")
     }
     problems: list[Problem] = []
-    near = Path(site.document.path).parent
-    hardware, hardware_name = _hardware(tables["hardware"], near, problems)
-    model, model_name = _model(tables["model"].get("profile"), near, problems)
-    draft, draft_name = _model(tables["model"].get("draft"), near, problems)
+    hardware, hardware_name = _hardware(tables["hardware"], problems)
+    model, model_name = _model(tables["model"].get("profile"), problems)
+    draft, draft_name = _model(tables["model"].get("draft"), problems)
     names = {"hardware": hardware_name, "model": model_name, "draft": draft_name}
     versions, version_problem = choose_version(site, engine, context)
     if version_problem is not None:
@@ -164,7 +163,12 @@ def _exact(
     return VersionChoice(version, at_or_below[-1][1], given, ERROR), None
 
 
-def _hardware(table: Table, near: Path, problems: list[Problem]) -> tuple[Hardware | None, str | None]:
+def _folder(located: Located[object]) -> Path:
+    """A path is relative to the file that gives it: the linted one, or the settings."""
+    return Path(located.place.path).parent
+
+
+def _hardware(table: Table, problems: list[Problem]) -> tuple[Hardware | None, str | None]:
     from preflight.profiles.find import find_hardware
 
     if not table:
@@ -177,7 +181,7 @@ def _hardware(table: Table, near: Path, problems: list[Problem]) -> tuple[Hardwa
         located = table.get(key)
         if located is None:
             continue
-        result = find_hardware(str(located.value), near)
+        result = find_hardware(str(located.value), _folder(located))
         name = name or str(located.value)
         if isinstance(result, Hardware):
             found = result if found is None else found._replace(**_known(result, but="count", nodes=found.nodes))
@@ -195,14 +199,14 @@ def _known(hardware: Hardware, but: str, **fixed: object) -> dict[str, Any]:
     return {key: value for key, value in hardware._asdict().items() if value is not None and key != but} | fixed
 
 
-def _model(located: Located[object] | None, near: Path, problems: list[Problem]) -> tuple[Model | None, str | None]:
+def _model(located: Located[object] | None, problems: list[Problem]) -> tuple[Model | None, str | None]:
     if located is None:
         return None, None
     from preflight.model.types import Model
     from preflight.profiles.find import find_model
 
     name = str(located.value)
-    result = find_model(name, near)
+    result = find_model(name, _folder(located))
     if isinstance(result, Model):
         return result, result.name
     problems.append(_profile_problem(located, result, "model"))

@@ -99,7 +99,7 @@ class _Launches:
             key = LAUNCH.get(name)
             if key is None:
                 if not (top and name in ("launch", "$schema")):
-                    self.problems.append(unknown_key(entry, name, [*LAUNCH, "launch"], "" if top else "launch"))
+                    self.problems.append(unknown_key(entry, name, [*LAUNCH, "launch"], "" if top else "launch", item))
             elif key.kind != TABLE:
                 value = read_value(entry, name, key, self.problems.append)
                 if isinstance(value, str):

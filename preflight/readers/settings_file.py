@@ -86,7 +86,7 @@ class _Reader:
             key = keys.get(name)
             if key is None:
                 if name != "$schema":
-                    self.problems.append(unknown_key(item, name, keys, where))
+                    self.problems.append(unknown_key(item, name, keys, where, table))
             elif key.kind != TABLE:
                 value = read_value(item, name, key, self.problems.append)
                 if value is not None:

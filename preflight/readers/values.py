@@ -33,9 +33,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return choices[found[0]] if found else None
 
 
-def unknown_key(item: Item, name: str, known: Iterable[str], table: str) -> Problem:
+def unknown_key(item: Item, name: str, known: Iterable[str], table: str, beside: Item) -> Problem:
+    """`beside`: the table that the key stands in. What it has already is no name that was meant."""
     where = f"a key of [{table}]" if table else "a key of this file"
-    meant = nearest(name, known)
+    meant = nearest(name, [one for one in known if one not in (beside.entries or {})])
     fixes: tuple[Fix, ...] = ()
     if meant is not None and item.key is not None:
         edit = item.key.replace_all(meant)
@@ -72,7 +73,7 @@ def read_table(table: Item, keys: Keys, where: str, report: Report) -> dict[str,
     for name, item in (table.entries or {}).items():
         key = keys.get(name)
         if key is None:
-            report(unknown_key(item, name, keys, where))
+            report(unknown_key(item, name, keys, where, table))
             continue
         value = read_value(item, name, key, report)
         if value is not None:
