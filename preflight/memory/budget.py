@@ -37,6 +37,35 @@ class Knob(NamedTuple):
     """What the knob is a share of, in words."""
 
 
+class Condition(NamedTuple):
+    """Something that an engine refuses or warns of once its pools are sized, in the engine's words.
+
+    `kind` is one of the constants below. `likely` is decided on what is expected, `proven` on floor and ceil; `fatal` says
+    that the engine stops there. `at` names the setting to point at, `value` what it should be, where there is one remedy.
+    """
+
+    kind: str
+    at: str
+    fact: str
+    remedy: str
+    likely: bool
+    proven: bool
+    fatal: bool = True
+    stage: str = "kv-sizing"
+    value: float | None = None
+    data: tuple[tuple[str, float], ...] = ()
+
+
+UNBALANCED, WINDOW_POOL, STATE_POOL, NO_REQUEST, LIMIT, REQUESTS_CUT = (
+    "unbalanced-ranks",
+    "window-pool",
+    "state-pool",
+    "no-request",
+    "limit-above-pool",
+    "requests-cut",
+)
+
+
 class Budget(NamedTuple):
     """Bytes per GPU, None where unknown. `missing` names the inputs that would be needed."""
 
@@ -59,6 +88,14 @@ class Budget(NamedTuple):
     late: Range | None = None
     headroom: Range | None = None
     """What is left for late consumers."""
+    window_tokens: int | None = None
+    """Slots of the sliding-window layers' own pool."""
+    states: int | None = None
+    """Slots of the pool of linear layers' states, and the bytes of that pool."""
+    state_bytes: float | None = None
+    requests: int | None = None
+    """Requests that run at once, per worker."""
+    conditions: tuple[Condition, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
+
+INFINITE = inf
+"""The ceil of a figure that nothing proves to be bounded; the floor of its negative."""
 
 
 class Range(NamedTuple):
     """`floor ≤ low ≤ expected ≤ high ≤ ceil`, in bytes unless said otherwise.
 
-    floor and ceil are proved by arithmetic or a measurement; low to high is the honest 90 % band; errors are decided on floor
-    and ceil only, warnings on expected.
+    floor and ceil are proved by arithmetic or a measurement, and infinite where nothing proves them; low to high is the honest
+    90 % band; errors are decided on floor and ceil only, warnings on expected.
     """
 
     floor: float

@@ -98,16 +98,14 @@ def parse(site: LaunchSite, release: str) -> tuple[dict[str, Setting], tuple[Fla
             index += 1
             continue
         last = index
-        many = flag.nargs in ("*", "+") or (isinstance(flag.nargs, int) and flag.nargs > 0)
+        many = flag.nargs in ("*", "+") or isinstance(flag.nargs, int)
         while not equals and flag.nargs != 0 and last + 1 < len(argv) and not _is_flag(argv[last + 1]):
             last += 1
             if not many:
                 break
         texts = [attached] if equals else [word.value for word in argv[index + 1 : last + 1]]
         values = [_convert(text, flag) for text in texts]
-        value: Any = values if many else values[0] if values else flag.const
-        if flag.action == "optional_boolean" and not values:
-            value = not spelling.startswith("--no-")
+        value = (flag.const if flag.nargs == 0 else values) if many or not values else values[0]
         place = Place(token.place.document, Span(token.place.span.start, argv[last].place.span.end))
         origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in argv[index : last + 1]) else FILE
         settings[flag.writes] = Setting(value, origin, place, preferred(flag))

@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from preflight.engines.sglang import overheads
+from preflight.engines.sglang.conditions import KNOB as KNOB
+from preflight.engines.sglang.conditions import of_pools, safely, unbalanced
 from preflight.engines.sglang.defaults import reserve_mib
-from preflight.engines.sglang.facts import at_least, attention_dp, dp_attention, ranks
-from preflight.engines.sglang.kv import Pool, pool
+from preflight.engines.sglang.facts import at_least, multimodal
+from preflight.engines.sglang.kv import Pool, Size, pool
 from preflight.engines.sglang.late import late_rows
+from preflight.engines.sglang.load import Load, before_rows, free_before_load, load
+from preflight.engines.sglang.requests import Requests, requests, table_bytes
 from preflight.engines.steps import State, Unknown
-from preflight.memory.budget import BEFORE_LOAD, KV_SIZING, LOAD, Budget, Knob, LedgerRow
+from preflight.memory.budget import KV_SIZING, Budget, Condition, Knob, LedgerRow
 from preflight.memory.range import Range, exactly, total
-from preflight.model.types import Parallel
-from preflight.model.weights import WeightRow, weight_rows
 from preflight.units import MIB, round_down, round_up
 
 if TYPE_CHECKING:
     from preflight.engines.base import Launch
 
 T = TypeVar("T")
-KNOB = "mem-fraction-static"
 
 
 def state_of(launch: Launch) -> State:
@@ -42,87 +42,62 @@ def state_of(launch: Launch) -> State:
     )
 
 
-def parallel(s: State) -> Parallel:
-    replicas = attention_dp(s) if dp_attention(s) else 1
-    return Parallel(
-        tp=int(s.tp_size),
-        pp=int(s.pp_size),
-        attn_dp=replicas,
-        ep=int(s.ep_size or 1),
-        moe_dense_tp=s.moe_dense_tp_size,
-        attn_cp=int(s.attn_cp_size or 1),
-        dp_lm_head=bool(s.enable_dp_lm_head),
-        shared_experts_replicated=s.moe_a2a_backend not in (None, "none"),
-        vision_replicated=bool(s.mm_enable_dp_encoder),
-        redundant_experts=int(s.ep_num_redundant_experts or 0),
-    )
+class _Sized(NamedTuple):
+    """The pools at each figure of the rest."""
 
-
-class _Load(NamedTuple):
-    weights: Range | None
-    draft: Range | None
-    rows: list[LedgerRow]
+    tokens: Range
+    kv_bytes: Range
+    expected: Size
 
 
 def budget(launch: Launch) -> Budget:
     """The ledger of one launch; figures that need an unknown input are None and named in `missing`."""
     s = state_of(launch)
     missing: list[str] = []
-    seen = launch.observed
+    seen, model = launch.observed, launch.model
     size = launch.hardware.memory if launch.hardware else None
     physical = None if size is None else exactly(size)
-    before = seen.free_before_load or _ask(lambda: _free_before_load(s, launch, missing), missing)
-    load = _ask(lambda: _load(s, launch, missing), missing) or _Load(None, None, [])
-    fraction = _ask(lambda: s.mem_fraction_static, missing)
-    model = launch.model
+    before = seen.free_before_load or _ask(lambda: free_before_load(s, launch, missing), missing)
+    loaded = _ask(lambda: load(s, launch, missing), missing) or Load(None, None, [])
+    fraction = _ask(lambda: float(s.mem_fraction_static), missing)
     kv_pool = None if model is None else _ask(lambda: pool(s, model), missing)
     further = _further_reserves(s)
     after = seen.free_after_load
-    if after is None and before is not None and load.weights is not None:
-        after = before.minus(load.weights.plus(load.draft or exactly(0))).ordered()
-    rest = _rest(fraction, before, after, load, observed=seen.free_after_load is not None)
+    if after is None and before is not None and loaded.total is not None:
+        after = before.minus(loaded.total)
+    rest = _rest(fraction, before, after, loaded, observed=seen.free_after_load is not None)
     rest = None if rest is None else rest.shifted(-further)
-    tokens = None if rest is None or kv_pool is None else Range(*(kv_pool.tokens(value) for value in rest))
+    sized = None if rest is None or kv_pool is None else _sized(kv_pool, rest)
     context = _context_length(s, launch)
-    late = _ask(
-        lambda: late_rows(
-            s,
-            None if tokens is None else int(tokens.expected),
-            context,
-            kv_pool.cell if kv_pool else 0,
-            kv_pool.page if kv_pool else 1,
-        ),
-        missing,
-    )
-    late_total = None if late is None else total([row.bytes for row in late])
-    knob = _knob(launch, s, fraction, before, after, further, kv_pool, late_total)
-    rows = [
-        *_before_rows(before, physical),
-        *load.rows,
-        *([LedgerRow("multimodal reserve", KV_SIZING, exactly(further), "kv_cache_configurator.py")] if further else []),
-        *(late or []),
-    ]
-    starts = tokens is not None and tokens.expected > 0
+    served = _served(s, kv_pool, rest, context)
+    tokens = None if sized is None else sized.tokens
+    table = None if kv_pool is None else _ask(lambda: _table(s, kv_pool, rest, context), [])
+    late = late_rows(s, launch, kv_pool, tokens, table)
+    late_total = total([row.bytes for row in late]) if late and kv_pool is not None else None
+    headroom = _headroom(fraction, before, after, rest, sized, kv_pool)
     return Budget(
-        knob=knob,
+        knob=_knob(launch, s, fraction, before, after, further, kv_pool, late_total),
         total=physical,
         free_before_load=before,
-        weights=load.weights
-        if seen.free_after_load is None or before is None or after is None
-        else _drop(before, after, load.draft),
-        draft_weights=load.draft,
+        weights=_weights(launch, before, after, loaded),
+        draft_weights=loaded.draft,
         free_after_load=after,
         reserved=None if before is None or fraction is None else before.times(1 - fraction),
         rest=rest,
-        kv_cache=None if tokens is None or kv_pool is None else tokens.times(kv_pool.cell if starts else 0),
-        graphs=next((row.bytes for row in late or () if row.name == "CUDA graphs"), None),
-        rows=tuple(rows),
+        kv_cache=None if sized is None else sized.kv_bytes,
+        graphs=next((row.bytes for row in late if row.name == "CUDA graphs"), None),
+        rows=(*before_rows(before, physical), *loaded.rows, *_sizing_rows(further, sized), *late),
         bytes_per_token=kv_pool.cell if kv_pool else None,
         page_tokens=kv_pool.page if kv_pool else 1,
         tokens=tokens,
         context_length=context,
         late=late_total,
-        headroom=None if before is None or fraction is None else before.times(1 - fraction),
+        headroom=headroom,
+        window_tokens=None if sized is None else sized.expected.window_tokens,
+        states=None if sized is None else sized.expected.states,
+        state_bytes=None if sized is None else sized.expected.state_bytes,
+        requests=served["expected"].served if "expected" in served else None,
+        conditions=_conditions(s, launch, kv_pool, rest, served),
         missing=tuple(dict.fromkeys(missing)),
     )
 
@@ -136,77 +111,53 @@ def _ask(question: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def _drop(before: Range, after: Range, draft: Range | None) -> Range:
-    """What loading took: the difference of two measurements."""
+def _sized(kv_pool: Pool, rest: Range) -> _Sized:
+    """Tokens at each figure; the proved bounds allow for the sawtooth of a state pool."""
+    slack = 0.0 if kv_pool.states is None else kv_pool.states.slack
+    lowest = kv_pool.size(rest.floor - slack)
+    low, middle, high = (kv_pool.size(value) for value in (rest.low, rest.expected, rest.high))
+    tokens = Range(lowest.tokens, low.tokens, middle.tokens, high.tokens, kv_pool.most_tokens(rest.ceil)).ordered()
+    most = tokens.ceil * kv_pool.cell + (high.kv_bytes - high.tokens * kv_pool.cell)
+    kv_bytes = Range(lowest.kv_bytes, low.kv_bytes, middle.kv_bytes, high.kv_bytes, most).ordered()
+    return _Sized(tokens, kv_bytes, middle)
+
+
+def _weights(launch: Launch, before: Range | None, after: Range | None, loaded: Load) -> Range | None:
+    """What loading took: the difference of two measurements where there are two."""
+    if launch.observed.free_after_load is None or before is None or after is None:
+        return loaded.weights
     used = before.minus(after)
-    return used if draft is None else used.minus(draft)
+    return used if loaded.draft is None else used.minus(loaded.draft)
 
 
-def _free_before_load(s: State, launch: Launch, missing: list[str]) -> Range | None:
-    """The card's memory less context and communicators; proved is only that it is no more than the card has."""
-    hardware = launch.hardware
-    if hardware is None or hardware.memory is None:
-        missing.append("GPU memory")
-        return None
-    ceiling = hardware.memory if hardware.memory_cuda is None else hardware.memory_cuda
-    low, expected, high = overheads.before_load(ranks(s))
-    return Range(0, ceiling - high, ceiling - expected, ceiling - low, ceiling).ordered()
-
-
-def _load(s: State, launch: Launch, missing: list[str]) -> _Load:
-    """Target and draft weights with what loading leaves behind; measured figures replace the estimate."""
-    model, seen = launch.model, launch.observed
-    if seen.free_before_load is not None and seen.free_after_load is not None:
-        used = _drop(seen.free_before_load, seen.free_after_load, None)
-        rows = [LedgerRow("weights and load leftovers", LOAD, used, "observed")]
-        return _Load(used, None, rows)
-    draft = _draft_weights(s, launch, missing)
-    if seen.weights is not None:
-        return _Load(seen.weights, draft, [LedgerRow("weights", LOAD, seen.weights, "observed")])
-    if model is None:
-        missing.append("the model")
-        return _Load(None, draft, [])
-    parts = weight_rows(model, parallel(s), "sglang")
-    if parts is None:
-        missing.append("the model's weights")
-        return _Load(None, draft, [])
-    rows = [_weight_ledger_row(part) for part in parts]
-    expected, floor = sum(part.bytes_expected for part in parts), sum(part.bytes_floor for part in parts)
-    low, middle, high = overheads.load_leftover(expected)
-    rows.append(LedgerRow("load leftovers", LOAD, Range(0, low, middle, high, high), "estimate"))
-    ceiling = launch.hardware.memory if launch.hardware and launch.hardware.memory else expected + 4 * high
-    weights = Range(floor, expected + low, expected + middle, expected + high, max(ceiling, expected + high))
-    return _Load(weights.ordered(), draft, rows)
-
-
-def _weight_ledger_row(part: WeightRow) -> LedgerRow:
-    floor, expected = float(part.bytes_floor), float(part.bytes_expected)
-    return LedgerRow(part.name, LOAD, Range(floor, expected, expected, expected, max(floor, expected)), part.rule)
-
-
-def _draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
-    """Counted before KV sizing from 0.5.15 on; before that they load after it."""
-    if launch.observed.draft_weights is not None:
-        return launch.observed.draft_weights
-    if launch.draft is None or s.speculative_algorithm is None or not at_least(s, "0.5.15"):
-        return None
-    parts = weight_rows(launch.draft, parallel(s), "sglang")
-    if parts is None:
-        missing.append("the draft model's weights")
-        return None
-    expected, floor = sum(part.bytes_expected for part in parts), sum(part.bytes_floor for part in parts)
-    return Range(floor, expected, expected, expected * 1.05, expected * 1.5)
-
-
-def _rest(fraction: float | None, before: Range | None, after: Range | None, load: _Load, *, observed: bool) -> Range | None:
+def _rest(fraction: float | None, before: Range | None, after: Range | None, loaded: Load, *, observed: bool) -> Range | None:
     """After loading less the reserve. Where nothing was measured, both terms hang on the same free memory, so it counts once."""
     if fraction is None or before is None:
         return None
     if observed and after is not None:
         return after.minus(before.times(1 - fraction))
-    if load.weights is None:
+    if loaded.total is None:
         return None
-    return before.times(fraction).minus(load.weights.plus(load.draft or exactly(0)))
+    return before.times(fraction).minus(loaded.total)
+
+
+def _headroom(
+    fraction: float | None,
+    before: Range | None,
+    after: Range | None,
+    rest: Range | None,
+    sized: _Sized | None,
+    kv_pool: Pool | None,
+) -> Range | None:
+    """What is left for late consumers: the reserve, and what a bound on the tokens keeps the pools from taking."""
+    if before is None or fraction is None:
+        return None
+    reserve = before.times(1 - fraction)
+    if kv_pool is None or kv_pool.limit is None or rest is None or sized is None or after is None:
+        return reserve
+    unused = max(rest.expected - sized.kv_bytes.expected - sized.expected.state_bytes, 0.0)
+    room = reserve.shifted(unused)
+    return room._replace(floor=reserve.floor, ceil=max(after.ceil, room.expected)).ordered()
 
 
 def _further_reserves(s: State) -> float:
@@ -214,7 +165,7 @@ def _further_reserves(s: State) -> float:
     if not at_least(s, "0.5.18"):
         return 0.0
     try:
-        if s.model.known("vision") is None:
+        if s.model.known("vision") is None and not multimodal(s):
             return 0.0
         cache = float(s.env("SGLANG_VLM_CACHE_SIZE_MB", "100") or 0)
         if s.mm_feature_transport in ("cuda_ipc", "cuda_vmm"):
@@ -231,14 +182,52 @@ def _context_length(s: State, launch: Launch) -> int | None:
         return None
     if length is None and launch.model is not None:
         length = launch.model.context_length
-    return None if length is None else int(length)
+    return int(length) if length else None
 
 
-def _before_rows(before: Range | None, physical: Range | None) -> list[LedgerRow]:
-    if before is None or physical is None:
-        return []
-    taken = physical.minus(before).at_least(0)
-    return [LedgerRow("context and communicators", BEFORE_LOAD, taken, "total less free before load")]
+def _served(s: State, kv_pool: Pool | None, rest: Range | None, context: int | None) -> dict[str, Requests]:
+    """Requests at the expected tokens, and at the most that can be."""
+    if kv_pool is None or rest is None or context is None:
+        return {}
+    try:
+        most = kv_pool.size(rest.ceil)
+        most = most._replace(tokens=kv_pool.most_tokens(rest.ceil))
+        return {
+            "expected": requests(s, kv_pool, kv_pool.size(rest.expected), context),
+            "most": requests(s, kv_pool, most, context),
+        }
+    except Unknown:
+        return {}
+
+
+def _table(s: State, kv_pool: Pool, rest: Range | None, context: int | None) -> Range | None:
+    """The request table at each figure of the rest; a larger pool never has fewer rows."""
+    if rest is None or context is None:
+        return None
+    sizes = [kv_pool.size(value) for value in rest]
+    rows = [requests(s, kv_pool, size, context).rows for size in sizes]
+    return Range(*(float(table_bytes(s, count, context)) for count in rows)).ordered()
+
+
+def _sizing_rows(further: float, sized: _Sized | None) -> list[LedgerRow]:
+    rows = []
+    if further:
+        rows.append(LedgerRow("multimodal reserve", KV_SIZING, exactly(further), "kv_cache_configurator.py"))
+    if sized is not None and sized.expected.states is not None:
+        name = f"{sized.expected.states:,} states of linear layers"
+        rows.append(LedgerRow(name, KV_SIZING, exactly(sized.expected.state_bytes), "taken from the rest"))
+    return rows
+
+
+def _conditions(
+    s: State, launch: Launch, kv_pool: Pool | None, rest: Range | None, served: dict[str, Requests]
+) -> tuple[Condition, ...]:
+    seen = launch.observed.free_before_load
+    slack = 0.0 if seen is None else seen.expected - seen.floor
+    found = safely(unbalanced(s, launch.tables.get("observed", {}), slack))
+    if kv_pool is None or rest is None:
+        return found
+    return found + safely(of_pools(s, kv_pool, rest, served))
 
 
 def _knob(
@@ -255,7 +244,7 @@ def _knob(
     knob = Knob(KNOB, launch.flag(KNOB), fraction, base="the memory that is free before loading, least over the ranks")
     if before is None or after is None or before.expected <= 0:
         return knob
-    page = kv_pool.cell * kv_pool.page if kv_pool else 1
+    page = kv_pool.least_rest() if kv_pool else 1
     least = (before.expected - after.expected + further + page) / before.expected
     minimum = round_up(least, 4) if least < 1 else None
     try:
@@ -268,5 +257,5 @@ def _knob(
         suggested = round_down(1 - room / before.expected, 3)
         if minimum is None or suggested < minimum:
             suggested = None
-    highest = None if late is None else round_down(1 - late.low / before.expected, 3)
+    highest = None if late is None else round_down(1 - late.expected / before.expected, 3)
     return knob._replace(minimum=minimum, suggested=suggested, highest=highest)

@@ -1,7 +1,7 @@
 """What cannot be derived from the source: context, communicators, load leftovers, graphs, activations.
 
-The constants lie in overheads.json with their evidence and method, as low, expected and high. floor and ceil never come from
-them.
+The constants lie in overheads.json with their evidence and method. They make low, expected and high; floor and ceil never
+come from them.
 """
 
 from __future__ import annotations
@@ -17,15 +17,25 @@ Three = tuple[float, float, float]
 
 
 @lru_cache(maxsize=1)
-def _constants() -> dict[str, list[float]]:
+def _constants() -> tuple[dict[str, float], dict[str, list[float]]]:
     with open(Path(__file__).with_name("overheads.json"), encoding="utf-8") as file:
-        data: dict[str, list[float]] = json.load(file)
-    return data
+        data = json.load(file)
+    return data["fitted"], data["stated"]
 
 
-def _three(name: str, unit: float) -> Three:
-    low, expected, high = _constants()[name]
+def fitted(name: str) -> float:
+    """One of the eight constants that were fitted to public boots."""
+    return _constants()[0][name]
+
+
+def _stated(name: str, unit: float) -> Three:
+    """A range as the facts state it."""
+    low, expected, high = _constants()[1][name]
     return low * unit, expected * unit, high * unit
+
+
+def _spread(expected: float, half: float) -> Three:
+    return max(expected - half, 0.0), expected, expected + half
 
 
 def _sum(*parts: Three) -> Three:
@@ -35,25 +45,51 @@ def _sum(*parts: Three) -> Three:
     return expected - down, expected, expected + up
 
 
-def before_load(ranks: int) -> Three:
-    """Bytes taken on each GPU before weights are loaded: the CUDA context, and communicators where there are peers."""
-    context = _three("context_gib", GIB)
-    return context if ranks < 2 else _sum(context, _three("communicators_gib", GIB))
+def before_load(total: float, usable: float | None, ranks: int) -> Three:
+    """Bytes of `total` (as nvidia-smi counts) that are gone before weights are loaded.
+
+    The driver keeps a share to itself (known where `usable`, the CUDA total, is); the context takes a fixed amount, and
+    communicators one where there are peers.
+    """
+    driver = total * fitted("driver_share") if usable is None else total - usable
+    peers = fitted("communicators_gib") if ranks > 1 else 0.0
+    expected = driver + (fitted("context_gib") + peers) * GIB
+    return _spread(expected, fitted("before_spread_gib") * GIB)
+
+
+def unified(total: float) -> Three:
+    """The same where the GPU shares its memory with the host, whose own use is not known."""
+    return 0.02 * total, 0.1 * total, 0.3 * total
 
 
 def load_leftover(weights: float) -> Three:
-    """Bytes that loading leaves behind beyond the weights themselves."""
-    return _sum(_three("load_leftover_gib", GIB), _three("load_leftover_share", weights))
+    """Bytes that loading leaves behind beyond the weights themselves, below zero where it leaves fewer."""
+    expected = fitted("load_leftover_gib") * GIB + fitted("load_leftover_share") * weights
+    half = fitted("load_spread_gib") * GIB + fitted("load_spread_share") * weights
+    return expected - half, expected, expected + half
 
 
 def decode_graphs(batch: int) -> Three:
-    return _sum(_three("graph_base_gib", GIB), _three("graph_mib_per_batch", MIB * batch))
+    return _sum(_stated("graph_base_gib", GIB), _stated("graph_mib_per_batch", MIB * batch))
 
 
-def activations(tokens: int) -> Three:
-    """The peak of the first prefill of `tokens` tokens."""
-    return _three("activation_mib_per_token", MIB * tokens)
+def prefill_graphs() -> Three:
+    return _stated("prefill_graph_gib", GIB)
 
 
-def workspace() -> Three:
-    return _three("workspace_gib", GIB)
+def activations(bytes_by_geometry: float) -> Three:
+    """The peak of the first prefill, from the bytes that its widest layer holds at once."""
+    return _stated("activation_scale", bytes_by_geometry)
+
+
+def vision() -> Three:
+    return _stated("vision_gib", GIB)
+
+
+def all_to_all() -> Three:
+    return _stated("all_to_all_gib", GIB)
+
+
+def kernels() -> Three:
+    """Libraries' workspaces and modules that are loaded on first use."""
+    return _stated("kernels_gib", GIB)
