@@ -22,7 +22,14 @@ from preflight.registry import Registry, registry
 from preflight.selection import EVERYTHING, Selection
 from preflight.text import Document, apply_edits
 
-_CAUSES = {"MEM001": ("MEM002", "CAP001", "CAP002")}
+_CAPACITY = ("CAP001", "CAP002", "CAP003", "CAP004", "CAP005")
+_CAUSES = {
+    "MEM003": ("MEM001", "MEM002", "MEM005", "MEM006", *_CAPACITY),
+    "MEM001": ("MEM002", "MEM005", "MEM006", *_CAPACITY),
+    "MEM005": _CAPACITY,
+    "MEM006": _CAPACITY,
+    "CAP003": ("CAP001", "CAP002"),
+}
 """One cause, one finding: what a code silences in its launch."""
 _READERS_OWN = ("CFG", "UNT")
 

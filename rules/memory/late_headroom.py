@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from preflight.diagnostics import ERROR, UNSAFE, WARNING, Finding, Fix, Rule
 from preflight.engines.base import Launch
 from preflight.memory.budget import LATE, Budget
+from preflight.memory.range import Range
 from preflight.rule import rule
 from preflight.units import GIB, gib
 
@@ -50,24 +51,28 @@ META = Rule("MEM002", "late-memory-headroom", ERROR, "capture")
 @rule(META)
 def check(launch: Launch, budget: Budget) -> Iterator[Finding]:
     late, headroom, knob = budget.late, budget.headroom, budget.knob
-    if late is None or headroom is None or knob.value is None or late.low <= headroom.expected:
+    if late is None or headroom is None or knob.value is None or late.expected <= headroom.expected:
         return
     proven = late.floor > headroom.ceil
-    biggest = max((row for row in budget.rows if row.phase == LATE), key=lambda row: row.bytes.floor if proven else row.bytes.low)
-    least = late.floor if proven else late.low
+    biggest = max((row for row in budget.rows if row.phase == LATE), key=lambda row: _counted(row.bytes, proven=proven))
+    least = _counted(late, proven=proven)
     value = f"{knob.setting} {knob.value:.4g}"
     name = value if launch.use(knob.setting) else f"The automatic {value}"
     lower = knob.suggested is not None and knob.suggested < knob.value
     yield Finding(
-        f"{name} keeps back {gib(headroom.expected)}, but what is allocated after the KV cache needs at least {gib(least)}, "
-        f"of which the {biggest.name} {gib(biggest.bytes.floor if proven else biggest.bytes.low)}. "
-        + _remedy(budget, biggest.name, lower=lower),
+        f"{name} keeps back {gib(headroom.expected)}, but what is allocated after the KV cache "
+        f"{'needs at least' if proven else 'is expected to need'} {gib(least)}, of which the {biggest.name} "
+        f"{gib(_counted(biggest.bytes, proven=proven))}. " + _remedy(budget, biggest.name, lower=lower),
         launch.place(knob.setting),
         severity=ERROR if proven else WARNING,
         stage="capture" if proven else None,
         fixes=_fixes(launch, budget) if lower else (),
         data={"late_gib": late.expected / GIB, "late_least_gib": least / GIB, "headroom_gib": headroom.expected / GIB},
     )
+
+
+def _counted(bytes: Range, *, proven: bool) -> float:
+    return bytes.floor if proven else bytes.expected
 
 
 def _remedy(budget: Budget, biggest: str, *, lower: bool) -> str:
