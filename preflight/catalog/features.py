@@ -5,7 +5,10 @@ Source: sglang `cli/serve.py`, `srt/server_args_config_parser.py` (later `srt/ut
 
 from __future__ import annotations
 
-from preflight.catalog.source import Source
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from preflight.catalog.source import Source
 
 SERVE = "serve"
 """`sglang serve` exists."""

@@ -38,16 +38,52 @@ class Expect(NamedTuple):
 
 
 class FlagUse(NamedTuple):
-    """One flag of the command line: its stable name, and which tokens of the argv spell it and its values."""
+    """One flag of the command line: its stable name, and which tokens of the argv spell it and its values.
+
+    `attached`: the value is part of the flag's own token, `--flag=value`.
+    """
 
     name: str
     spelling: str
     value: Any
     first: int
     last: int
+    attached: bool = False
 
     def is_bare(self) -> bool:
-        return self.first == self.last
+        return self.first == self.last and not self.attached
+
+
+class FlagProblem(NamedTuple):
+    """Something that the engine's parser refuses in a command line, or that is worth a word.
+
+    `kind`: unknown, removed, too-new, ambiguous, wrong-type, not-a-choice, missing-value, unexpected-value, stray-positional,
+    missing-required, deprecated, duplicate. Tokens `first` to `last` are at fault (-1: something is absent). `added`,
+    `removed` and `deprecated` are releases; `successor` says what to write instead, by `successor_kind`: renamed, value
+    (all of it), mapped, default (delete it), related, gone.
+    """
+
+    kind: str
+    first: int
+    last: int
+    typed: str
+    data: Mapping[str, Any] = {}
+    added: str | None = None
+    removed: str | None = None
+    deprecated: str | None = None
+    successor_kind: str | None = None
+    successor: tuple[str, ...] = ()
+    successor_values: Mapping[str, str] = {}
+    note: str = ""
+
+
+class Parsing(NamedTuple):
+    """A command line as a release's parser reads it. `complete` is False where words that cannot be seen may add flags."""
+
+    settings: dict[str, Setting]
+    uses: tuple[FlagUse, ...]
+    problems: tuple[FlagProblem, ...] = ()
+    complete: bool = True
 
 
 class VersionChoice(NamedTuple):
@@ -75,7 +111,7 @@ class Launch(NamedTuple):
     settings: Mapping[str, Setting]
     trace: tuple[Event, ...]
     uses: tuple[FlagUse, ...]
-    problems: tuple[Any, ...]
+    problems: tuple[FlagProblem, ...]
     """What the engine's parser says of the command line."""
     hardware: Hardware | None
     model: Model | None
@@ -133,6 +169,8 @@ class Launch(NamedTuple):
         words = [*map(_spell, value)] if isinstance(value, list | tuple) else [_spell(value)]
         if use is None:
             return self.site.editor.insert(self.flag(name), () if value is True else words)
+        if use.attached and len(words) == 1:
+            return self.site.argv[use.first].replace(f"{use.spelling}={words[0]}")
         if use.is_bare() or use.last - use.first != len(words):
             return None
         if len(words) == 1:
@@ -177,8 +215,8 @@ class Engine(NamedTuple):
     """The releases whose source was read for the rows, ascending."""
     releases: Callable[[], Sequence[str]]
     """All releases of the flag history, ascending."""
-    parse: Callable[[LaunchSite, str], tuple[dict[str, Setting], tuple[FlagUse, ...], tuple[Any, ...]]]
-    """The command line as a release's parser reads it: settings, uses and problems."""
+    parse: Callable[[LaunchSite, str], Parsing]
+    """The command line as a release's parser reads it."""
     steps: Callable[[Sequence[tuple[Row, Topic]], Version], Sequence[Step]]
     """Upstream's order in a release: the engine's own rows and those of the rules, merged."""
     budget: Callable[[Launch], Budget]

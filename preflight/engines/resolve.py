@@ -45,8 +45,9 @@ class Resolver(NamedTuple):
 
     def at(self, choice: VersionChoice) -> Launch:
         """The launch as the release `choice` resolves it."""
-        site, engine = self.site, self.engine
-        settings, uses, problems = engine.parse(site, choice.text)
+        engine = self.engine
+        settings, uses, problems, complete = engine.parse(self.site, choice.text)
+        site = self.site._replace(complete=complete)
         _forget(settings, _beyond_reckoning)
         env = {variable.name: variable.token.value for variable in site.env}
         state = State(

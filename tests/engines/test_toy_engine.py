@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from preflight.diagnostics import ERROR
-from preflight.engines.base import Engine, FlagUse, Launch
+from preflight.engines.base import Engine, FlagUse, Launch, Parsing
 from preflight.engines.resolve import resolver
 from preflight.engines.steps import FILE, REFUSES, SETS, Row, Setting, Step
 from preflight.engines.versions import Version
@@ -21,10 +21,10 @@ ROWS = (
 )
 
 
-def _parse(site: LaunchSite, release: str) -> tuple[dict[str, Setting], tuple[FlagUse, ...], tuple[object, ...]]:
+def _parse(site: LaunchSite, release: str) -> Parsing:
     pairs = [(index, site.argv[index].value or "", site.argv[index + 1]) for index in range(0, len(site.argv), 2)]
     uses = tuple(FlagUse(name[2:], name, float(value.value or 0), index, index + 1) for index, name, value in pairs)
-    return {use.name: Setting(use.value, FILE, site.argv[use.last].place, use.spelling) for use in uses}, uses, ()
+    return Parsing({use.name: Setting(use.value, FILE, site.argv[use.last].place, use.spelling) for use in uses}, uses)
 
 
 def _budget(launch: Launch) -> Budget:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from preflight.catalog.argparse_model import Problem
+from preflight.catalog.argparse_model import parse as read_words
+from preflight.catalog.features import SERVE_POSITIONAL
 from preflight.catalog.load import Catalogue, Flag, FlagTable, load
-from preflight.engines.base import FlagUse
+from preflight.catalog.values import UNKNOWN as NOT_READ
+from preflight.engines.base import FlagProblem, FlagUse, Parsing
 from preflight.engines.steps import ENGINE_DEFAULT, FILE, INLINE_DEFAULT, UNKNOWN, Setting
 from preflight.engines.versions import Version
-from preflight.launch import DEFAULT, LaunchSite, Token
+from preflight.launch import DEFAULT, LaunchSite
 from preflight.text import Place, Span
 
 
@@ -60,55 +62,71 @@ def defaults(release: str) -> dict[str, Setting]:
     return found
 
 
-_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
-_SUFFIXED = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T)")
-_UNITS = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-
-
-def _whole(text: str) -> int:
-    match = _SUFFIXED.fullmatch(text.strip())
-    return int(text) if match is None else int(float(match[1]) * _UNITS[match[2]])
-
-
-_CONVERTERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "human_readable_int": _whole, "json": json.loads}
-
-
-def _convert(text: str | None, flag: Flag) -> Any:
-    if text is None:
-        return UNKNOWN
-    try:
-        value = _CONVERTERS.get(flag.type, str)(text)
-    except ValueError:
-        return UNKNOWN
-    return value if flag.choices is None or value in flag.choices else UNKNOWN
-
-
-def _is_flag(token: Token) -> bool:
-    return token.value is not None and token.value.startswith("-") and not _NUMBER.match(token.value)
-
-
-def parse(site: LaunchSite, release: str) -> tuple[dict[str, Setting], tuple[FlagUse, ...], tuple[Any, ...]]:
+def parse(site: LaunchSite, release: str) -> Parsing:
+    """The command line as the release's own parser reads it. A file that `--config` names may add flags."""
+    flags = table(release)
+    serves = site.entry is not None and site.entry.value == "sglang serve"
+    parsed = read_words(site.argv, flags, complete=site.complete, serve_positional=serves and SERVE_POSITIONAL in flags.features)
     settings = dict(defaults(release))
-    uses, index, argv = [], 0, site.argv
-    while index < len(argv):
-        token = argv[index]
-        spelling, equals, attached = (token.value or "").partition("=")
-        flag = table(release).match(spelling).flag if spelling.startswith("--") else None
-        if token.value is None or flag is None:
-            index += 1
-            continue
-        last = index
-        many = flag.nargs in ("*", "+") or isinstance(flag.nargs, int)
-        while not equals and flag.nargs != 0 and last + 1 < len(argv) and not _is_flag(argv[last + 1]):
-            last += 1
-            if not many:
-                break
-        texts = [attached] if equals else [word.value for word in argv[index + 1 : last + 1]]
-        values = [_convert(text, flag) for text in texts]
-        value = (flag.const if flag.nargs == 0 else values) if many or not values else values[0]
-        place = Place(token.place.document, Span(token.place.span.start, argv[last].place.span.end))
-        origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in argv[index : last + 1]) else FILE
-        settings[flag.writes] = Setting(value, origin, place, preferred(flag))
-        uses.append(FlagUse(flag.setting, spelling, value, index, last))
-        index = last + 1
-    return settings, tuple(uses), ()
+    uses = []
+    complete = parsed.complete
+    for occurrence in parsed.occurrences:
+        flag = occurrence.flag
+        complete = complete and flag.dest != "config"
+        last = max([occurrence.at, *occurrence.values])
+        value = _value(occurrence.value)
+        words = site.argv[occurrence.at : last + 1]
+        origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in words) else FILE
+        settings[flag.writes] = Setting(value, origin, _place(site, occurrence.at, last), preferred(flag))
+        attached = occurrence.values == (occurrence.at,) and bool(occurrence.typed)
+        uses.append(FlagUse(flag.setting, occurrence.typed or occurrence.spelling, value, occurrence.at, last, attached))
+    problems = tuple(_problem(problem, flags, site) for problem in parsed.problems if _speaks(problem, site, complete=complete))
+    return Parsing(settings, tuple(uses), problems, complete)
+
+
+def _value(value: object) -> Any:
+    """With the catalogue's unknown as ours; of several values one unknown makes all so."""
+    if value is NOT_READ or (isinstance(value, tuple) and NOT_READ in value):
+        return UNKNOWN
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _place(site: LaunchSite, first: int, last: int) -> Place:
+    start, end = site.argv[first].place, site.argv[last].place
+    if start.document is not end.document or end.span.end < start.span.start:
+        return start
+    return Place(start.document, Span(start.span.start, end.span.end))
+
+
+def _speaks(problem: Problem, site: LaunchSite, *, complete: bool) -> bool:
+    """A launch file names its model in a table of its own; Dynamo's programs take flags of their own."""
+    if problem.kind == "missing-required":
+        return complete and site.kind != "toml"
+    if site.entry is not None and site.entry.value.startswith("dynamo") and problem.flag is None:
+        return False
+    return problem.kind != "help"
+
+
+def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProblem:
+    words = problem.words or (problem.at,)
+    typed = str(problem.data.get("typed") or (problem.flag.spellings[0] if problem.flag else ""))
+    first, last = (min(words), max(words)) if problem.words else (-1, -1)
+    if problem.kind in ("unknown", "removed", "too-new", "ambiguous", "stray-positional", "unexpected-value"):
+        last = first
+    history = flags.history(typed)
+    successor = flags.successor(typed)
+    kind = "removed" if problem.kind == "ambiguous" and history is not None else problem.kind
+    return FlagProblem(
+        kind,
+        first,
+        last,
+        typed,
+        problem.data,
+        added=None if history is None else history.added_in,
+        removed=None if history is None else history.removed_since,
+        deprecated=None if history is None else history.deprecated_since,
+        successor_kind=None if successor is None else successor.kind,
+        successor=() if successor is None else successor.argv,
+        successor_values={} if successor is None else successor.values,
+        note="" if successor is None else successor.note,
+    )
