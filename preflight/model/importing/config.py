@@ -159,7 +159,9 @@ def body(parts: Parts, top: Fields, text: Fields, kinds: Sequence[str], model_ty
         return
     extras.language_extras(parts, text, kind, kinds)
     tied = top.flag("tie_word_embeddings", text.flag("tie_word_embeddings", kind.startswith("gemma")))
-    parts.vocabulary(text.integer("vocab_size") or top.need("vocab_size"), hidden, tied)
+    embedding = "replicated" if text.flag("replicate_embedding") else "embedding"
+    head = "replicated" if text.flag("replicate_lm_head") else "head"
+    parts.vocabulary(text.integer("vocab_size") or top.need("vocab_size"), hidden, tied, embedding, head)
     vision.vision_weights(parts, top, model_type, hidden)
     extras.prediction_layers(parts, text, kind, names)
 

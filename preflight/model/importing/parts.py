@@ -109,8 +109,8 @@ class Parts:
         format = None if None in found or self.quantization.text_only else found[0]
         self.plain(name, elements, shard, format=format, engines=engines)
 
-    def vocabulary(self, rows: int, hidden: int, tied: bool) -> None:
-        """The embedding table and the head."""
-        self.plain("embedding", rows * hidden, "embedding", units=rows)
+    def vocabulary(self, rows: int, hidden: int, tied: bool, embedding: str = "embedding", head: str = "head") -> None:
+        """The embedding table and the head, each with its sharding rule."""
+        self.plain("embedding", rows * hidden, embedding, units=rows)
         format = self.quantization.format_of("lm_head") if self.quantization.head and not tied else None
-        self.plain("lm_head", rows * hidden, "head", stage="last", units=rows, tied=tied, format=format)
+        self.plain("lm_head", rows * hidden, head, stage="last", units=rows, tied=tied, format=format)

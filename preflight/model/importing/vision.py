@@ -19,6 +19,7 @@ def vision_facts(config: Fields, model_type: str) -> Vision | None:
     table = config.table("vision_config")
     if not table.config:
         return None
+    table.text("model_type")  # keeps a tower without figures in a profile, so that its weights stay unknown
     layers = table.integer("num_hidden_layers", "vt_num_hidden_layers", "depth", "layers")
     hidden = table.integer("hidden_size", "vt_hidden_size", "width", "embed_dim")
     if model_type.startswith("kimi") and table.integer("vt_hidden_size"):
