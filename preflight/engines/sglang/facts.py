@@ -266,3 +266,14 @@ def prefill_graph_most(s: State) -> int:
 
 def eagle_family(s: State) -> bool:
     return algorithm(s) in _EAGLE_FAMILY
+
+
+def speculation(s: State) -> bool:
+    """Whether the launch speculates at all; "NONE" is a name for not doing so."""
+    return algorithm(s) not in (None, "NONE")
+
+
+def checkpoint_quantization(s: State) -> str | None:
+    """The quant_method of the checkpoint; None where its weights are not quantised. Raises Unknown without a model."""
+    model: Any = s.model
+    return None if model.architecture is None else model.known("quantization")
