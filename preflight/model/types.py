@@ -84,6 +84,7 @@ class Model(NamedTuple):
     head_dim: int | None = None
     dtype: str | None = None  # bf16 | fp16 | fp32
     quantization: str | None = None  # quant_method of the checkpoint
+    config_quantization: str | None = None  # quant_method as config.json has it: "" where only hf_quant_config.json says more
     kv_cache_dtype: str | None = None  # declared by the checkpoint, such as fp8_e4m3
     attention: tuple[LayerGroup, ...] | None = None
     components: tuple[Component, ...] | None = None

@@ -75,10 +75,12 @@ ROWS = (
     Row(
         "S26",
         REFUSES,
-        when=lambda s: s.speculative_adaptive
-        and s.speculative_adaptive_config is None
-        and s.speculative_num_steps is not None
-        and s.speculative_num_steps not in candidates(s),
+        when=lambda s: (
+            s.speculative_adaptive
+            and s.speculative_adaptive_config is None
+            and s.speculative_num_steps is not None
+            and s.speculative_num_steps not in candidates(s)
+        ),
         versions="0.5.15..",
         says=lambda s: (
             f"speculative-num-steps {s.speculative_num_steps} is not among the adaptive candidates "

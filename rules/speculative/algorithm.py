@@ -41,7 +41,9 @@ ROWS = (
         REFUSES,
         when=lambda s: s.speculative_algorithm is not None and algorithm(s) not in names(s),
         versions="0.5.12..",
-        says=lambda s: f"{s.speculative_algorithm} is no speculative algorithm of this release. Use {_nearest(s) or 'EAGLE or EAGLE3'}.",
+        says=lambda s: (
+            f"{s.speculative_algorithm} is no speculative algorithm of this release. Use {_nearest(s) or 'EAGLE or EAGLE3'}."
+        ),
         at="speculative-algorithm",
         fix=(Set("speculative-algorithm", _nearest),),
         source="srt/speculative/spec_info.py",
@@ -52,9 +54,11 @@ ROWS = (
     Row(
         "S32",
         REFUSES,
-        when=lambda s: s.speculative_algorithm is not None
-        and s.model.architecture == "DeepseekV4ForCausalLM"
-        and s.speculative_algorithm not in (("EAGLE", "DSPARK") if at_least(s, "0.5.18") else ("EAGLE",)),
+        when=lambda s: (
+            s.speculative_algorithm is not None
+            and s.model.architecture == "DeepseekV4ForCausalLM"
+            and s.speculative_algorithm not in (("EAGLE", "DSPARK") if at_least(s, "0.5.18") else ("EAGLE",))
+        ),
         versions="0.5.12..",
         says="DeepSeek-V4 does not speculate with {speculative_algorithm}. Use EAGLE.",
         at="speculative-algorithm",
@@ -66,9 +70,11 @@ ROWS = (
     Row(
         "S32",
         REFUSES,
-        when=lambda s: s.speculative_algorithm == "EAGLE"
-        and s.model.architecture == "DeepseekV4ForCausalLM"
-        and s.speculative_eagle_topk != 1,
+        when=lambda s: (
+            s.speculative_algorithm == "EAGLE"
+            and s.model.architecture == "DeepseekV4ForCausalLM"
+            and s.speculative_eagle_topk != 1
+        ),
         versions="0.5.12..",
         says="DeepSeek-V4 needs speculative-eagle-topk 1, given together with speculative-num-steps. Add them.",
         at="speculative-algorithm",

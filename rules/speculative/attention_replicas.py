@@ -98,10 +98,12 @@ ROWS = (
     Row(
         "S21",
         REFUSES,
-        when=lambda s: algorithm(s) == "DSPARK"
-        and dp_attention(s)
-        and attention_dp(s) > 1
-        and s.moe_a2a_backend not in ("none", "megamoe", "mori"),
+        when=lambda s: (
+            algorithm(s) == "DSPARK"
+            and dp_attention(s)
+            and attention_dp(s) > 1
+            and s.moe_a2a_backend not in ("none", "megamoe", "mori")
+        ),
         versions="0.5.18..",
         says="DSPARK with DP attention does not work with the all-to-all backend {moe_a2a_backend}. Use none or megamoe.",
         at="moe-a2a-backend",

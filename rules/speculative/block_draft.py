@@ -65,7 +65,8 @@ ROWS = (
         fix=(Set("pp-size", 1),),
         source=_SOURCE,
         order=25,
-        bad="--speculative-algorithm DFLASH --speculative-draft-model-path org/draft --pp-size 2 @ 0.5.23 8x-h100-80 llama-3.1-8b",
+        bad="--speculative-algorithm DFLASH --speculative-draft-model-path org/draft --pp-size 2 @ "
+        "0.5.23 8x-h100-80 llama-3.1-8b",
         good="--pp-size 1",
     ),
     Row(
@@ -83,8 +84,10 @@ ROWS = (
     Row(
         "S20",
         REFUSES,
-        when=lambda s: (algorithm(s) == "DFLASH" and (s.speculative_dflash_block_size or 1) <= 0)
-        or (algorithm(s) == "DSPARK" and s.speculative_dspark_block_size is not None and s.speculative_dspark_block_size <= 0),
+        when=lambda s: (
+            (algorithm(s) == "DFLASH" and (s.speculative_dflash_block_size or 1) <= 0)
+            or (algorithm(s) == "DSPARK" and s.speculative_dspark_block_size is not None and s.speculative_dspark_block_size <= 0)
+        ),
         versions="0.5.12..",
         says="A block must hold at least one token. Leave the block size out for the draft's own.",
         at="speculative-algorithm",
@@ -98,7 +101,8 @@ ROWS = (
         when=lambda s: _mismatch(s) is not None,
         versions="0.5.12..",
         says=lambda s: (
-            f"speculative-num-draft-tokens {s.speculative_num_draft_tokens} does not match the block of {s.speculative_algorithm}, "
+            f"speculative-num-draft-tokens {s.speculative_num_draft_tokens} does not match the block "
+            f"of {s.speculative_algorithm}, "
             f"which takes {_mismatch(s)}. Leave it out."
         ),
         at="speculative-num-draft-tokens",
@@ -109,9 +113,12 @@ ROWS = (
     Row(
         "S21",
         REFUSES,
-        when=lambda s: algorithm(s) == "DSPARK" and s.speculative_num_draft_tokens is not None and s.speculative_num_draft_tokens < 2,
+        when=lambda s: (
+            algorithm(s) == "DSPARK" and s.speculative_num_draft_tokens is not None and s.speculative_num_draft_tokens < 2
+        ),
         versions="0.5.18..",
-        says="DSPARK verifies at least 2 tokens, but speculative-num-draft-tokens is {speculative_num_draft_tokens}. Leave it out.",
+        says="DSPARK verifies at least 2 tokens, but speculative-num-draft-tokens is "
+        "{speculative_num_draft_tokens}. Leave it out.",
         at="speculative-num-draft-tokens",
         fix=(Set("speculative-num-draft-tokens", None),),
         source=_SOURCE,

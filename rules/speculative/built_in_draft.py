@@ -26,11 +26,13 @@ ROWS = (
     Row(
         "S10",
         WARNS,
-        when=lambda s: eagle(s)
-        and s.given("speculative-draft-model-path")
-        and s.speculative_algorithm == "EAGLE"
-        and built_in_draft(s)
-        and s.model.architecture not in _SILENT,
+        when=lambda s: (
+            eagle(s)
+            and s.given("speculative-draft-model-path")
+            and s.speculative_algorithm == "EAGLE"
+            and built_in_draft(s)
+            and s.model.architecture not in _SILENT
+        ),
         says="This model brings its own draft layers, so SGLang does not need speculative-draft-model-path. "
         "Leave it out unless the draft is another one on purpose.",
         at="speculative-draft-model-path",

@@ -28,9 +28,11 @@ ROWS = (
     Row(
         "S3",
         REFUSES,
-        when=lambda s: eagle(s)
-        and s.speculative_num_steps is None
-        and (s.speculative_eagle_topk is not None or s.speculative_num_draft_tokens is not None),
+        when=lambda s: (
+            eagle(s)
+            and s.speculative_num_steps is None
+            and (s.speculative_eagle_topk is not None or s.speculative_num_draft_tokens is not None)
+        ),
         says=lambda s: (
             f"{_given(s)} without speculative-num-steps stops {s.speculative_algorithm} at a bare assertion. "
             "Give all three of them, or none."

@@ -33,7 +33,8 @@ ROWS = (
         fix=_FIX,
         source="srt/server_args.py",
         order=5,
-        bad="--speculative-algorithm EAGLE --speculative-moe-runner-backend flashinfer_trtllm --tp-size 8 @ 0.5.9 8x-b200 deepseek-v3",
+        bad="--speculative-algorithm EAGLE --speculative-moe-runner-backend flashinfer_trtllm "
+        "--tp-size 8 @ 0.5.9 8x-b200 deepseek-v3",
         good="--no:speculative-moe-runner-backend",
     ),
     Row(
@@ -41,7 +42,8 @@ ROWS = (
         REFUSES,
         when=lambda s: speculation(s) and str(s.speculative_moe_runner_backend).startswith("lora"),
         versions="0.5.23..",
-        says="speculative-moe-runner-backend {speculative_moe_runner_backend} serves adapters, and a draft has none. Leave it out.",
+        says="speculative-moe-runner-backend {speculative_moe_runner_backend} serves adapters, and a "
+        "draft has none. Leave it out.",
         at="speculative-moe-runner-backend",
         fix=_FIX,
         source="srt/arg_groups/lora_hook.py",

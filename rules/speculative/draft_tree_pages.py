@@ -37,10 +37,9 @@ ROWS = (
     Row(
         "S5",
         REFUSES,
-        when=lambda s: eagle(s)
-        and (s.speculative_eagle_topk or 1) > 1
-        and s.page_size > 1
-        and s.attention_backend not in _branching(s),
+        when=lambda s: (
+            eagle(s) and (s.speculative_eagle_topk or 1) > 1 and s.page_size > 1 and s.attention_backend not in _branching(s)
+        ),
         versions="0.5.2..",
         says=lambda s: (
             f"speculative-eagle-topk {s.speculative_eagle_topk} needs page-size 1 with {s.attention_backend}; here it is "
@@ -57,10 +56,9 @@ ROWS = (
     Row(
         "S15",
         REFUSES,
-        when=lambda s: algorithm(s) == "NGRAM"
-        and s.speculative_eagle_topk > 1
-        and s.page_size > 1
-        and s.attention_backend != "flashinfer",
+        when=lambda s: (
+            algorithm(s) == "NGRAM" and s.speculative_eagle_topk > 1 and s.page_size > 1 and s.attention_backend != "flashinfer"
+        ),
         versions="0.5.5..",
         says="NGRAM drafts {speculative_eagle_topk} branches (speculative-ngram-max-bfs-breadth), which needs page-size 1 with "
         "{attention_backend}; here it is {page_size}. Use page-size 1 or the attention backend flashinfer.",

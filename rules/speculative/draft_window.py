@@ -31,9 +31,11 @@ ROWS = (
     Row(
         "S25",
         REFUSES,
-        when=lambda s: s.speculative_draft_window_size is not None
-        and s.speculative_draft_window_size <= 0
-        and (at_least(s, "0.5.15") or algorithm(s) == "DFLASH"),
+        when=lambda s: (
+            s.speculative_draft_window_size is not None
+            and s.speculative_draft_window_size <= 0
+            and (at_least(s, "0.5.15") or algorithm(s) == "DFLASH")
+        ),
         versions="0.5.12..",
         says="speculative-draft-window-size {speculative_draft_window_size} is not positive. Leave it out for no window.",
         at="speculative-draft-window-size",
@@ -47,8 +49,10 @@ ROWS = (
     Row(
         "S25",
         REFUSES,
-        when=lambda s: s.speculative_draft_sink_size is not None
-        and (s.speculative_draft_sink_size < 0 or s.speculative_draft_window_size is None),
+        when=lambda s: (
+            s.speculative_draft_sink_size is not None
+            and (s.speculative_draft_sink_size < 0 or s.speculative_draft_window_size is None)
+        ),
         versions="0.5.23..",
         says="speculative-draft-sink-size {speculative_draft_sink_size} needs to be at least 0, beside a "
         "speculative-draft-window-size. Give a window, or leave the sink out.",
@@ -60,9 +64,11 @@ ROWS = (
     Row(
         "S25",
         REFUSES,
-        when=lambda s: algorithm(s) == "DFLASH"
-        and s.speculative_draft_window_size is not None
-        and s.speculative_draft_window_size < s.speculative_num_draft_tokens,
+        when=lambda s: (
+            algorithm(s) == "DFLASH"
+            and s.speculative_draft_window_size is not None
+            and s.speculative_draft_window_size < s.speculative_num_draft_tokens
+        ),
         versions="0.5.12..",
         says="speculative-draft-window-size {speculative_draft_window_size} is less than one block of "
         "{speculative_num_draft_tokens} draft tokens. Raise it.",
@@ -74,9 +80,11 @@ ROWS = (
     Row(
         "S25",
         WARNS,
-        when=lambda s: s.speculative_draft_window_size is not None
-        and s.speculative_draft_window_size > 0
-        and algorithm(s) not in _readers(s),
+        when=lambda s: (
+            s.speculative_draft_window_size is not None
+            and s.speculative_draft_window_size > 0
+            and algorithm(s) not in _readers(s)
+        ),
         versions="0.5.15..",
         says="speculative-draft-window-size has no effect with this algorithm. Leave it out.",
         at="speculative-draft-window-size",

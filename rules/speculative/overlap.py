@@ -45,7 +45,8 @@ ROWS = (
         fix=(Set("disable-overlap-schedule", None, SAFE),),
         source="srt/server_args.py",
         order=27,
-        bad="--speculative-algorithm EAGLE --disable-overlap-schedule --tp-size 8 @ 0.5.9 8x-h200 deepseek-v3 SGLANG_ENABLE_SPEC_V2=1",
+        bad="--speculative-algorithm EAGLE --disable-overlap-schedule --tp-size 8 @ 0.5.9 8x-h200 "
+        "deepseek-v3 SGLANG_ENABLE_SPEC_V2=1",
         good="--no:disable-overlap-schedule",
     ),
 )

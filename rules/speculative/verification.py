@@ -74,8 +74,9 @@ ROWS = (
     Row(
         "S23",
         REFUSES,
-        when=lambda s: _sampling(s)
-        and (s.speculative_accept_threshold_single != 1.0 or s.speculative_accept_threshold_acc != 1.0),
+        when=lambda s: (
+            _sampling(s) and (s.speculative_accept_threshold_single != 1.0 or s.speculative_accept_threshold_acc != 1.0)
+        ),
         versions="0.5.15..",
         says="speculative-use-rejection-sampling ignores accept thresholds and refuses values other than 1. Leave them out.",
         at="speculative-accept-threshold-single",

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from preflight.engines.base import Engine
 from preflight.engines.sglang import attention, graphs, memory, plain
 from preflight.engines.sglang.defaults import MEMORY_ROWS
+from preflight.engines.sglang.experts import EXPERT_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
+from preflight.engines.sglang.speculative import SPECULATIVE_ROWS
 from preflight.engines.steps import Row, Step, Topic, in_order
 from preflight.engines.versions import NOT, Version, applies, parse_version
 
@@ -98,6 +100,8 @@ _OWN_ROWS: dict[str, tuple[Row, ...]] = {
     "gpu-memory": MEMORY_ROWS,
     "model": attention.MODEL_ROWS,
     "attention": (*attention.ROWS, *graphs.LATE_ROWS),
+    "moe": EXPERT_ROWS,
+    "speculative": SPECULATIVE_ROWS,
     "other": plain.ROWS,
 }
 

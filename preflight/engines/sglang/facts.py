@@ -277,3 +277,17 @@ def checkpoint_quantization(s: State) -> str | None:
     """The quant_method of the checkpoint; None where its weights are not quantised. Raises Unknown without a model."""
     model: Any = s.model
     return None if model.architecture is None else model.known("quantization")
+
+
+def config_quantization(s: State) -> str | None:
+    """The quant_method that config.json itself declares; None where it declares none. Raises Unknown."""
+    declared = s.model.known("config_quantization")
+    if declared is None and checkpoint_quantization(s) is not None:
+        declared = s.model.config_quantization
+    return declared or None
+
+
+def quantization(s: State) -> str | None:
+    """The method asked for; "unquant" (0.5.12 on) is a name for none."""
+    method = s.quantization
+    return None if method == "unquant" else method

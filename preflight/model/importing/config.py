@@ -9,7 +9,7 @@ from preflight.model.importing.fields import Fields, Missing
 from preflight.model.importing.kinds import BOTH, FULL, LINEAR, NONE, attention_kinds
 from preflight.model.importing.mlp import FAMILIES, Names
 from preflight.model.importing.parts import Parts
-from preflight.model.importing.quantization import Quantization, read_quantization
+from preflight.model.importing.quantization import Quantization, declared_method, read_quantization
 from preflight.model.importing.rotary import rotary_tables
 from preflight.model.types import LayerGroup, Model
 
@@ -45,6 +45,7 @@ def model_from_config(
         head_dim=text.integer("head_dim"),
         dtype=text.dtype() or top.dtype() or UNSTATED_DTYPE,
         quantization=quantization.method,
+        config_quantization=declared_method(config),
         kv_cache_dtype=quantization.kv_cache_dtype,
         vision=vision.vision_facts(top, model_type),
         experts=text.integer(*mlp.EXPERTS) or None,

@@ -112,6 +112,16 @@ def read_quantization(config: Mapping[str, Any], sidecar: Mapping[str, Any] | No
     return Quantization()
 
 
+def declared_method(config: Mapping[str, Any]) -> str:
+    """The quant_method of config.json as written, which engines go by before they look further; "" without one."""
+    for owner in (config, Fields(config).table("text_config").config):
+        for key in ("quantization_config", "compression_config"):
+            table = owner.get(key)
+            if isinstance(table, Mapping) and table:
+                return (Fields(table).text("quant_method") or "").lower()
+    return ""
+
+
 def from_table(table: Fields) -> Quantization:
     """Dispatch on `quant_method`."""
     method = (table.text("quant_method") or "").lower()
