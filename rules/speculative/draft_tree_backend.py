@@ -38,8 +38,8 @@ ROWS = (
         source="srt/server_args.py",
         order=28,
         bad="--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 4 "
-        "--speculative-num-draft-tokens 8 --tp-size 8 @ 0.5.9 8x-h200 deepseek-v3 SGLANG_ENABLE_SPEC_V2=1",
-        good="--speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+        "--speculative-num-draft-tokens 4 --tp-size 8 @ 0.5.9 8x-h200 deepseek-v3 SGLANG_ENABLE_SPEC_V2=1",
+        good="--speculative-eagle-topk 1",
     ),
     Row(
         "S6",
@@ -53,7 +53,7 @@ ROWS = (
         source="srt/arg_groups/speculative_hook.py",
         order=46,
         bad="--attention-backend trtllm_mha --speculative-algorithm EAGLE3 --speculative-draft-model-path org/draft "
-        "--speculative-num-steps 3 --speculative-eagle-topk 2 --speculative-num-draft-tokens 8 @ 0.5.9 8x-b200 llama-3.1-8b",
-        good="--speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+        "--speculative-num-steps 3 --speculative-eagle-topk 2 --speculative-num-draft-tokens 4 @ 0.5.9 8x-b200 llama-3.1-8b",
+        good="--speculative-eagle-topk 1",
     ),
 )
