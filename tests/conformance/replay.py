@@ -26,7 +26,7 @@ from preflight.engines.resolve import NO_CONTEXT, Resolver, choose_version
 from preflight.engines.sglang.flags import table
 from preflight.engines.steps import UNKNOWN
 from preflight.hardware.types import Hardware
-from preflight.judge import of_trace
+from preflight.judge import of_finding, of_trace
 from preflight.launch import EnvVar, LaunchSite, token
 from preflight.model.importing.files import BadModel, import_model
 from preflight.model.types import Model
@@ -94,7 +94,9 @@ def examine(record: dict[str, Any], version: str) -> tuple[Launch, list[Diagnost
     resolved = resolver_of(record, version)
     launch = resolved.at(resolved.versions)
     assert not launch.crashes, launch.crashes
-    return launch, of_trace(launch, resolved, registry())
+    checks = (check for check in registry().checks if check.needs == ("launch",))
+    by_rules = [of_finding(finding, check.rule, launch) for check in checks for finding in check(launch=launch)]
+    return launch, of_trace(launch, resolved, registry()) + by_rules
 
 
 def resolver_of(record: dict[str, Any], version: str) -> Resolver:
