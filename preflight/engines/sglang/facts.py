@@ -44,6 +44,16 @@ def at_least(s: State, version: str) -> bool:
     return s.version >= tuple(map(int, version.split(".")))
 
 
+def splits(whole: int, parts: int) -> bool:
+    """Whether `parts` divides `whole`; a size of zero or less is another rule's matter."""
+    return parts < 1 or whole % parts == 0
+
+
+def largest_divisor(whole: int, most: int) -> int:
+    """The largest divisor of `whole` that is not above `most`."""
+    return next(size for size in range(max(1, min(most, whole)), 0, -1) if whole % size == 0)
+
+
 def ranks(s: State) -> int:
     return int(s.tp_size or 1) * pipeline(s)
 
@@ -70,6 +80,13 @@ def attention_dp(s: State) -> int:
     if at_least(s, "0.5.23"):
         return int(s.attn_dp_size or 1) if (s.attn_dp_size or 1) > 1 else int(s.dp_size if s.enable_dp_attention else 1)
     return int(s.dp_size or 1)
+
+
+def dp_groups(s: State) -> int:
+    """How many groups attention is spread over once the data-parallel handler has run; 1 without DP attention."""
+    if at_least(s, "0.5.23"):
+        return int(s.attn_dp_size)
+    return int(s.dp_size) if s.enable_dp_attention else 1
 
 
 def multimodal(s: State) -> bool:
@@ -226,17 +243,21 @@ def _breakable_0_5_18(s: State) -> bool:
     )
 
 
-def prefill_graph_sizes(s: State) -> int:
-    """How many token counts the prefill graph is captured for."""
-    most = s.cuda_graph_max_bs_prefill
-    if most is None:
-        most = prefill_graph_most(s)
+def prefill_graph_list(s: State, most: int) -> list[int]:
+    """The token counts that the prefill graph is captured for, up to `most`."""
     steps = [(4, 32, 4), (48, 256, 16), (288, 512, 32)]
     if at_least(s, "0.5.9"):
         steps += [(576, 1024, 64), (1280, 4096, 256), (4608, most, 512)]
     else:
         steps += [(640, 4096, 128), (4352, most, 256)]
-    sizes = [size for start, stop, step in steps for size in range(start, stop + 1, step) if size <= most]
+    return [size for start, stop, step in steps for size in range(start, stop + 1, step) if size <= most]
+
+
+def prefill_graph_sizes(s: State) -> int:
+    """How many token counts the prefill graph is captured for."""
+    given = s.cuda_graph_bs_prefill
+    most = s.cuda_graph_max_bs_prefill
+    sizes = given if given is not None else prefill_graph_list(s, prefill_graph_most(s) if most is None else most)
     if at_least(s, "0.5.18") and s.moe_a2a_backend == "deepep":
         return len({-(-size // 8) * 8 for size in sizes})
     return len(sizes)
