@@ -8,6 +8,8 @@ from preflight.diagnostics import ERROR, SAFE, UNSAFE, WARNING, Finding, Fix
 from preflight.engines.base import FlagProblem, Launch
 from preflight.text import Edit, Place, Span
 
+STALE = {"--enable-flashinfer": "a switch of early releases"}
+"""Flags of old releases that begin another flag's name in later ones."""
 _OFFICIAL = ("lmsysorg/sglang", "docker.io/lmsysorg/sglang", "vllm/vllm-openai", "docker.io/vllm/vllm-openai")
 
 
@@ -34,7 +36,7 @@ def finding(launch: Launch, problem: FlagProblem, fact: str, remedy: str, fixes:
     accepts = newest_that_accepts(launch, problem)
     if accepts is not None:
         severity, message = WARNING, f"{message} (Works up to {launch.engine.title} {accepts}.)"
-    elif not official(launch):
+    elif not official(launch) or _conditional(launch, problem):
         severity = WARNING
     return Finding(
         message,
@@ -44,6 +46,10 @@ def finding(launch: Launch, problem: FlagProblem, fact: str, remedy: str, fixes:
         fixes=fixes,
         data={"flag": problem.typed},
     )
+
+
+def _conditional(launch: Launch, problem: FlagProblem) -> bool:
+    return problem.first >= 0 and launch.site.argv[problem.first].conditional
 
 
 def newest_that_accepts(launch: Launch, problem: FlagProblem) -> str | None:

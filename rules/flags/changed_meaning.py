@@ -28,20 +28,19 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import WARNING, Finding, Rule
 from preflight.engines.base import Launch
+from preflight.flags import STALE
 from preflight.rule import rule
 
 META = Rule("FLG013", "flag-with-another-meaning", WARNING)
-
-_STALE = {"--enable-flashinfer": "a switch of early releases"}
 
 
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
     for use in launch.uses:
         full = launch.flag(use.name)
-        if use.spelling in _STALE and full != use.spelling:
+        if use.spelling in STALE and full != use.spelling:
             yield Finding(
-                f"{use.spelling}, {_STALE[use.spelling]}, is taken for {full} here. Write the flag that is meant in full.",
+                f"{use.spelling}, {STALE[use.spelling]}, is taken for {full} here. Write the flag that is meant in full.",
                 launch.place(use.name),
                 data={"flag": use.spelling, "taken_for": full},
             )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import WARNING, Finding, Rule
 from preflight.engines.base import Launch
-from preflight.flags import place, problems, successor_fixes, successor_text
+from preflight.flags import STALE, place, problems, successor_fixes, successor_text
 from preflight.rule import rule
 
 META = Rule("FLG004", "deprecated-flag", WARNING)
@@ -35,6 +35,8 @@ META = Rule("FLG004", "deprecated-flag", WARNING)
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
     for problem in problems(launch, "deprecated"):
+        if problem.typed in STALE:  # it is another flag's beginning here, and another rule's business
+            continue
         since = f" since {problem.deprecated}" if problem.deprecated else ""
         yield Finding(
             f"{problem.typed} is deprecated{since}; a later {launch.engine.title} will refuse it. {successor_text(problem)}",

@@ -37,7 +37,7 @@ META = Rule("FLG001", "unknown-flag", ERROR, "arguments")
 def check(launch: Launch) -> Iterator[Finding]:
     for problem in problems(launch, "unknown"):
         near = tuple(problem.data.get("nearest", ()))
-        remedy = f"Use {near[0]}." if near else "Remove it."
         only_dashes = bool(near) and near[0] == "--" + problem.typed.lstrip("-").replace("_", "-")
+        remedy = "Remove it." if not near else f"Use {near[0]}." if only_dashes else f"Did you mean {near[0]}?"
         fixes = renamed(launch, problem, near[0], SAFE if only_dashes else UNSAFE) if near else ()
         yield finding(launch, problem, f"{problem.typed} is not a flag of {known_version(launch)}.", remedy, fixes)

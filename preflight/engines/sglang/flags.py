@@ -12,9 +12,9 @@ from preflight.catalog.features import SERVE_POSITIONAL
 from preflight.catalog.load import Catalogue, Flag, FlagTable, load
 from preflight.catalog.values import UNKNOWN as NOT_READ
 from preflight.engines.base import FlagProblem, FlagUse, Parsing
-from preflight.engines.steps import ENGINE_DEFAULT, FILE, INLINE_DEFAULT, UNKNOWN, Setting
+from preflight.engines.steps import ENGINE_DEFAULT, FILE, INLINE_DEFAULT, NOT_KNOWN, UNKNOWN, Setting
 from preflight.engines.versions import Version
-from preflight.launch import DEFAULT, LaunchSite
+from preflight.launch import DEFAULT, LaunchSite, Token
 from preflight.text import Place, Span
 
 
@@ -77,6 +77,8 @@ def parse(site: LaunchSite, release: str) -> Parsing:
         value = _value(occurrence.value)
         words = site.argv[occurrence.at : last + 1]
         origin = INLINE_DEFAULT if any(word.state == DEFAULT for word in words) else FILE
+        if any(word.conditional for word in words):  # it may be given or not
+            value, origin, complete = UNKNOWN, NOT_KNOWN, False
         settings[flag.writes] = Setting(value, origin, _place(site, occurrence.at, last), preferred(flag))
         attached = occurrence.values == (occurrence.at,) and bool(occurrence.typed)
         uses.append(FlagUse(flag.setting, occurrence.typed or occurrence.spelling, value, occurrence.at, last, attached))
@@ -100,11 +102,18 @@ def _place(site: LaunchSite, first: int, last: int) -> Place:
 
 def _speaks(problem: Problem, site: LaunchSite, *, complete: bool) -> bool:
     """A launch file names its model in a table of its own; Dynamo's programs take flags of their own."""
+    if problem.kind in ("wrong-type", "not-a-choice") and _is_placeholder(site.argv[problem.at]):
+        return False
     if problem.kind == "missing-required":
         return complete and site.kind != "toml"
     if site.entry is not None and site.entry.value.startswith("dynamo") and problem.flag is None:
         return False
     return problem.kind != "help"
+
+
+def _is_placeholder(word: Token) -> bool:
+    """An empty default, or a value under a condition, which is there to be overridden or tested."""
+    return word.conditional or (word.state == DEFAULT and not word.value)
 
 
 def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProblem:
