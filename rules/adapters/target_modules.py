@@ -1,4 +1,4 @@
-""" "all" target modules and others at once.
+"""All target modules and others at once.
 
 ## What it does
 Finds `lora-target-modules` that name `all` beside others, and modules that the backend drops from `all`.
