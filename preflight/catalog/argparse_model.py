@@ -210,8 +210,12 @@ class _Parser:
         history = self._table.history(slot.typed)
         if history is not None:
             kind = TOO_NEW if self._table.is_before(history.added_in) else REMOVED
-        key = "candidates" if match.kind == "ambiguous" else "nearest"
-        return Problem(kind, index, (index,), None, {"typed": slot.typed, key: match.candidates})
+        data: dict[str, object] = {"typed": slot.typed}
+        if match.kind == "ambiguous":
+            data["candidates"] = match.candidates
+        elif kind == UNKNOWN_FLAG:
+            data["nearest"] = self._table.nearest(slot.typed)
+        return Problem(kind, index, (index,), None, data)
 
     def _extend(self, owner: Problem, index: int) -> Problem:
         """`owner` with the word at `index`."""
@@ -245,7 +249,7 @@ class _Parser:
         value = _value(flag, slot.match.spelling, converted)
         self._uses.append(Occurrence(flag, index, values, slot.typed, slot.match.spelling, value))
         if flag.fails:
-            self._note(Problem(REMOVED, index, (index, *values), flag, {"typed": slot.typed, "nearest": ()}))
+            self._note(Problem(REMOVED, index, (index, *values), flag, {"typed": slot.typed}))
         elif flag.deprecated:
             self._note(Problem(DEPRECATED, index, (index, *values), flag, {"typed": slot.typed}))
 

@@ -59,9 +59,8 @@ class Flag(NamedTuple):
 class Match(NamedTuple):
     """What argparse makes of a spelling. `kind`: exact, prefix, ambiguous or unknown.
 
-    `spelling` is the full one that was meant; `candidates` the spellings an ambiguous prefix could mean, or the
-    nearest ones of an unknown. `one_option`: all candidates are spellings of one option, which newer Python versions
-    accept.
+    `spelling` is the full one that was meant; `candidates` those that an ambiguous prefix could mean. `one_option`: all
+    of them are spellings of one option, which newer Python versions accept.
     """
 
     kind: str
@@ -101,9 +100,7 @@ class History(NamedTuple):
 
 
 class FlagTable:
-    """The options of one release. `fit`: exact, nearest (`release` is the next lower one), older or newer than all
-    known.
-    """
+    """The options of one release. `fit`: exact, nearest (`release` is the next lower one), older or newer than known."""
 
     def __init__(self, book: Mapping[str, Any], index: int, fit: str, catalogue: "Catalogue") -> None:
         self.release: str = book["releases"][index]
@@ -112,9 +109,11 @@ class FlagTable:
         self._choices: list[list[object]] = book["choices"]
         self.features = frozenset(name for name, rows in book["features"].items() if any(alive(row, index) for row in rows))
         self._rows: dict[str, tuple[str, list[Any]]] = {}
+        self._settings: dict[str, list[list[Any]]] = {}
         for setting, rows in book["flags"].items():
             for row in rows:
                 if alive(row, index):
+                    self._settings.setdefault(setting, []).append(row)
                     for spelling in _spellings(row):
                         self._rows[spelling] = setting, row
 
@@ -124,23 +123,14 @@ class FlagTable:
 
     def flags(self) -> Iterator[Flag]:
         """Every option once, by setting."""
-        seen = set()
-        for setting, row in self._rows.values():
-            if id(row) not in seen:
-                seen.add(id(row))
+        for setting, rows in self._settings.items():
+            for row in rows:
                 yield self._flag(setting, row)
 
     def flag(self, setting: str) -> Flag | None:
         """This release's option for `setting`, the current one where an old spelling is kept beside it."""
-        found = [flag for name, rows in self._by_setting(setting) for flag in [self._flag(name, rows)]]
+        found = [self._flag(setting, row) for row in self._settings.get(setting, ())]
         return min(found, key=lambda flag: flag.deprecated) if found else None
-
-    def _by_setting(self, setting: str) -> Iterator[tuple[str, list[Any]]]:
-        seen = set()
-        for name, row in self._rows.values():
-            if name == setting and id(row) not in seen:
-                seen.add(id(row))
-                yield name, row
 
     def match(self, spelling: str) -> Match:
         """`spelling` as typed, with its dashes and without `=value`."""
@@ -154,12 +144,12 @@ class FlagTable:
             if len(options) > 1:
                 rows = {id(self._rows[name][1]) if name in self._rows else 0 for name in options}
                 return Match(AMBIGUOUS, None, spelling, tuple(options), len(rows) == 1)
-        return Match(UNKNOWN, None, spelling, self.nearest(spelling))
+        return Match(UNKNOWN, None, spelling)
 
     def required(self) -> list[Flag]:
         """The options that have to be there."""
-        found = {id(row): (setting, row) for setting, row in self._rows.values() if "r" in row[3]}
-        return [self._flag(*entry) for entry in found.values()]
+        rows = [(setting, row) for setting, rows in self._settings.items() for row in rows]
+        return [self._flag(setting, row) for setting, row in rows if "r" in row[3]]
 
     def history(self, spelling: str) -> History | None:
         """The life of `spelling` over all releases."""
@@ -171,7 +161,7 @@ class FlagTable:
         return mine is not None and other is not None and mine < other
 
     def nearest(self, spelling: str) -> tuple[str, ...]:
-        """Up to three spellings that may have been meant."""
+        """Up to three spellings that may have been meant. Costs some ms: ask only where it is shown."""
         wanted = "--" + spelling.lstrip("-").replace("_", "-").lower()
         if wanted in self._rows:
             return (wanted,)

@@ -172,6 +172,28 @@ SUCCESSORS: dict[str, Successor] = {
     "--enable-gdn-replayssm-spec": _renamed("--enable-linear-replayssm-spec"),
     "--elastic-ep-rejoin": _value("--elastic-ep-join-mode", "recover"),
     "--keep-mm-feature-on-device": Successor(RELATED, ("--mm-feature-transport",)),
+    "--enable-beta-spec": Successor(GONE, note="SGLANG_ENABLE_SPEC_V2 took its place up to 0.5.12; then it became the default."),
+    **dict.fromkeys(
+        (
+            "--disable-jump-forward",
+            "--disable-mla",
+            "--prefill-only-one-req",
+            "--return-token-ids",
+            "--debug-tensor-dump-inject",
+            "--pdlb-url",
+            "--disable-overlap-cg-plan",
+            "--load-watch-interval",
+            "--crash-on-nan",
+            "--mm-max-concurrent-calls",
+            "--mm-per-request-timeout",
+            "--custom-sigquit-handler",
+            "--disable-hicache-numa-detect",
+            "--record-nolora-graph",
+            "--no-record-nolora-graph",
+            "--speculative-skip-dp-mlp-sync",
+        ),
+        Successor(GONE),
+    ),
     "--enable-dp-attention": Successor(
         RELATED, ("--attn-dp-size",), note="--attn-dp-size N takes the place of --dp-size N --enable-dp-attention."
     ),
