@@ -31,7 +31,9 @@ def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -
     except UnknownSelector as error:
         stderr.write(f"preflight: {error}\n")
         return COULD_NOT_RUN
-    session = Session(choice, config=arguments.config, no_config=arguments.no_config)
+    # A hook names every file there is: it is not asking about each.
+    asked = () if arguments.force_exclude else arguments.paths
+    session = Session(choice, config=arguments.config, no_config=arguments.no_config, named=asked)
     paths = list(dict.fromkeys(expand(arguments.paths, session, arguments)))
     if arguments.show_settings:
         return _show_settings(session, paths, stdout)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from preflight.cli.files import Unreadable, read_file
-from preflight.diagnostics import ERROR, Diagnostic
+from preflight.diagnostics import ERROR, Diagnostic, Finding, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
 from preflight.judge import of_problem
 from preflight.lint import lint_document
@@ -15,6 +15,8 @@ from preflight.selection import Selection, UnknownSelector, selection, selectors
 from preflight.settings import Settings, SettingsLookup, load_settings, unknown_codes
 from preflight.suppressions import names_of
 from preflight.text import Document
+
+NO_LAUNCH = "CFG012"
 
 
 class Outcome(NamedTuple):
@@ -40,8 +42,10 @@ class Choice(NamedTuple):
 class Session:
     """Finds and reads settings once, and lints documents by them."""
 
-    def __init__(self, choice: Choice, *, config: str | None = None, no_config: bool = False) -> None:
+    def __init__(self, choice: Choice, *, config: str | None = None, no_config: bool = False, named: Iterable[str] = ()) -> None:
         self._choice = choice
+        self._named = frozenset(named)
+        """Files that the caller asked about one by one: silence about them has to be explained."""
         self._lookup = None if no_config or config is not None else SettingsLookup()
         self._fixed = None if config is None or no_config else (load_settings(config) or _no_settings(config))
         self._seen: dict[str, Settings] = {}
@@ -73,10 +77,13 @@ class Session:
             said = found.for_file(document.path)
             context = Context(said.tables, said.engine_version)
             ignored = [code.value for code in said.ignore]
-        result = lint_document(document, context, self._selection(found, ignored))
-        return Outcome(
-            result.document, result.diagnostics, len(result.launches), bool(result.internal_errors), result.internal_errors
-        )
+        chosen = self._selection(found, ignored)
+        result = lint_document(document, context, chosen)
+        diagnostics = result.diagnostics
+        silent = not result.reading.sites and not result.reading.problems
+        if silent and document.path in self._named and chosen.holds(NO_LAUNCH):
+            diagnostics = (*diagnostics, of_problem(_no_launch(document), registry()))
+        return Outcome(result.document, diagnostics, len(result.launches), bool(result.internal_errors), result.internal_errors)
 
     def _selection(self, found: Settings | None, ignored: Sequence[str]) -> Selection:
         """The command line wins over the settings key by key; what it ignores comes on top."""
@@ -99,6 +106,14 @@ class Session:
                 broken = any(diagnostic.severity >= ERROR for diagnostic in diagnostics)
                 outcomes.append(Outcome(None, diagnostics, failed=broken, counts=0))
         return outcomes
+
+
+def _no_launch(document: Document) -> Problem:
+    message = (
+        f"No launch is found in {document.path}, so nothing of it was checked. A launch is a TOML file that names an engine, or "
+        "a command that starts one."
+    )
+    return Problem(NO_LAUNCH, Finding(message, document.place(0, 0)))
 
 
 def _no_settings(path: str) -> Settings:

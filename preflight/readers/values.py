@@ -21,12 +21,34 @@ Report = Callable[[Problem], None]
 _CAPABILITY = re.compile(r"\d{1,2}\.\d\Z")
 
 
+_OTHER_WORDS = {
+    "gpus": "count",
+    "gpu-count": "count",
+    "num-gpus": "count",
+    "gpus-per-node": "count",
+    "num-nodes": "nodes",
+    "nnodes": "nodes",
+    "vram": "memory",
+    "gpu-memory": "memory",
+    "ram": "host-memory",
+    "link": "interconnect",
+    "version": "engine-version",
+    "args": "flags",
+    "arguments": "flags",
+    "environment": "env",
+    "draft-model": "draft",
+    "machine": "hardware",
+}
+"""What people call a key. Some of these words resemble another key more than the one they mean."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was probably meant."""
     from difflib import get_close_matches  # 5 ms, and only where something is wrong
 
     choices = {one.casefold(): one for one in known}
     folded = name.casefold().replace("_", "-")
+    folded = _OTHER_WORDS.get(folded, folded)
     if folded in choices:
         return choices[folded]
     found = get_close_matches(folded, choices, 1, 0.7)

@@ -99,3 +99,15 @@ def test_many_files_are_linted_in_their_order(folder: Path) -> None:
     assert len(paths) == 61
     assert paths == sorted(paths)
     assert found("--jobs", "1", "deploy") == found("--jobs", "2", "deploy")
+
+
+def test_a_file_without_a_launch_is_said_to_have_none_only_to_who_asked(folder: Path) -> None:
+    (folder / "Cargo.toml").write_text('[package]\nname = "x"\n')
+
+    def codes(*words: str) -> list[tuple[str, str]]:
+        data = json.loads(run_cli("lint", "--format", "json", *words).stdout)
+        return [(found["code"], found["severity"]) for found in data["diagnostics"]]
+
+    assert codes("Cargo.toml") == [("CFG012", "note")]
+    assert codes(".") == codes("--force-exclude", "Cargo.toml") == codes("--ignore", "CFG012", "Cargo.toml") == []
+    assert run_cli("lint", "Cargo.toml").code == 0

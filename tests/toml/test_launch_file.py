@@ -165,6 +165,12 @@ def test_near_names_are_offered_and_never_safe_to_apply() -> None:
     assert (fix.applicability, fix.edits[0].text) == ("unsafe", "free-before-load")
 
 
+def test_other_words_for_a_key_are_known() -> None:
+    for line, meant in (("hardware.gpus = 8", "count"), ("version = '0.5.9'", "engine-version"), ("hardware.VRAM = 1", "memory")):
+        (problem,) = reading(f'engine = "sglang"\n{line}').problems
+        assert problem.finding.message.endswith(f"Use {meant}.")
+
+
 def test_a_unit_is_never_added_safely() -> None:
     for number, applicability in (("94", "display"), ("97887", "unsafe")):
         (problem,) = reading(f'engine = "sglang"\n[hardware]\nmemory = {number}').problems
