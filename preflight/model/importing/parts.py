@@ -44,8 +44,10 @@ class Parts:
         `module` is their path below a layer, such as "self_attn.o_proj", by which the format is looked up.
         """
         by_format: dict[str, list[int]] = {}
-        for layer in layers:
+        for index, layer in enumerate(layers):
             format = self.quantization.format_of(f"layers.{layer}.{module}", expert is not None) or self.dtype
+            if part == "mtp" and self.quantization.skips(f"mtp.layers.{index}.{module}"):
+                format = self.dtype  # some checkpoints name these layers apart
             by_format.setdefault(format, []).append(layer)
         for format, held in by_format.items():
             elements = out_features * in_features * count * len(held)

@@ -42,12 +42,16 @@ class Quantization(NamedTuple):
         """
         if not self.rules or (self.experts_only and not expert):
             return None
-        if self.skip is not None and self.skip.name(module):
+        if self.skips(module):
             return None
         for rule in self.rules:
             if rule.patterns is None or rule.patterns.name(module):
                 return self.experts_format if expert and self.experts_format else rule.format
         return None
+
+    def skips(self, module: str) -> bool:
+        """Whether the configuration leaves this module as it is."""
+        return self.skip is not None and self.skip.name(module)
 
 
 class Patterns:
