@@ -33,7 +33,8 @@ def model_from_path(name: str, path: str) -> Model | Broken:
     try:
         if path.lower().endswith(".toml"):
             return model_from_table(read_toml(path))
-        from preflight.model.importing.files import BadModel, import_model
+        from preflight.model.importing.errors import BadModel
+        from preflight.model.importing.files import import_model
 
         try:
             return import_model(path)
