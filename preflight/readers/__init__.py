@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 
 _ANCHOR = re.compile(r"sglang|vllm", re.I)
+_FLAGS = re.compile(
+    r"^[ \t]*(?:tensor[-_]parallel[-_]size|max[-_]model[-_]len|mem[-_]fraction[-_]static|tp[-_]size)[ \t]*:", re.M
+)
+_DOCKERFILE = re.compile(r"(?:dockerfile|containerfile)(?:$|[._-])|.*\.(?:dockerfile|containerfile)$")
 _SHEBANG = re.compile(r"#![^\n]*\b(?:ba|da|z|k|a)?sh\b")
 
 _BY_SUFFIX = {
@@ -28,8 +32,10 @@ def reader_for(path: str, text: str) -> str | None:
     if suffix == "toml":
         return "preflight.readers.launch_file"
     kind = _BY_SUFFIX.get(suffix)
+    if _DOCKERFILE.match(name):
+        kind = "dockerfile"
     if kind is None and _SHEBANG.match(text):
         kind = "shell"
-    if kind is None or not _ANCHOR.search(text):
+    if kind is None or not (_ANCHOR.search(text) or _ANCHOR.search(name) or (kind == "manifest" and _FLAGS.search(text))):
         return None
     return "preflight.readers." + kind

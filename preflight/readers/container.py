@@ -9,7 +9,7 @@ from preflight.launch import DEFAULT, OPAQUE, UNKNOWN_STATE, EnvVar, LaunchSite,
 from preflight.readers.editing import Argument, Slot
 from preflight.readers.images import parse_image
 from preflight.readers.listedit import list_container
-from preflight.readers.script import Script, Use
+from preflight.readers.script import CONDITIONAL, Script, Use
 from preflight.readers.shell import Context, command_sites, image_site
 from preflight.readers.shelltree import Program
 from preflight.readers.shellvars import Scope, names_flags
@@ -27,6 +27,9 @@ _NOWHERE = Use((), 0)
 def script_token(script: Script) -> Token:
     """The whole of a filled-in text as one word."""
     text = script.text
+    if any(region.state == CONDITIONAL for region in script.regions):
+        certain = Script(text, [region for region in script.regions if region.state != CONDITIONAL])
+        return script_token(certain)._replace(conditional=True)
     if not script.regions:
         return Token(text.value, text, text)
     if any(region.state == UNKNOWN_STATE for region in script.regions):
@@ -108,7 +111,7 @@ def container_sites(
     environment = {variable.name: variable.token for variable in context.env}
     scope = Scope(Script(context_text(context)), _NOTHING, None, environment)
     nested = list(command_sites(arguments, scope, _NOWHERE, context)) if arguments else []
-    serves = entrypoint is None and image is not None and image.value is not None and parse_image(image.value).serves
+    serves = entrypoint is None and image is not None and parse_image(image.text).serves
     for site in nested:
         if serves and site.entry is not None:
             site = site._replace(entry=Located("image + " + site.entry.value, site.entry.place))

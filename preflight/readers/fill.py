@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from preflight.launch import DEFAULT, UNKNOWN_STATE, Token
-from preflight.readers.script import Region, Script
+from preflight.readers.script import CONDITIONAL, Region, Script
 from preflight.readers.shellwords import skip_braces
 from preflight.text import Decoded, Text
 
@@ -22,8 +22,21 @@ class Filled(NamedTuple):
     regions: tuple[Region, ...]
 
 
-class _Pieces:
+class Block(NamedTuple):
+    """A template branch that is not yet closed: where it starts, in the raw text and in what is decoded so far."""
+
+    raw: int
+    start: int
+    values: int
+    regions: int
+    either: bool
+
+
+class Pieces:
+    """A decoded text in the making, with its regions."""
+
     def __init__(self) -> None:
+        self.open: list[Block] = []
         self.values: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
@@ -45,25 +58,35 @@ class _Pieces:
         self.same(raw, start, end)
         self.regions.append(Region(at, len(self.starts), UNKNOWN_STATE, name))
 
-    def stand_in(self, start: int, end: int) -> None:
+    def stand_in(self, start: int, end: int, name: str) -> None:
         """A hole whose raw text would be read as something else: `${}` stands for it."""
         at = len(self.starts)
         self.one("${}", start, end)
-        self.regions.append(Region(at, at + 3, UNKNOWN_STATE, ""))
+        self.regions.append(Region(at, at + 3, UNKNOWN_STATE, name))
+
+    def close(self, raw_end: int) -> None:
+        """The end of a branch: what it encloses may be left out. With an `else` it is one or the other: a hole."""
+        block = self.open.pop()
+        inside = "".join(self.values[block.values :])
+        if block.either and not re.search(r"[\n]|(?:^|\s)-", inside):
+            del self.values[block.values :], self.starts[block.start :], self.ends[block.start :], self.regions[block.regions :]
+            self.stand_in(block.raw, raw_end, "")
+        else:
+            self.regions.append(Region(block.start, len(self.starts), CONDITIONAL, ""))
 
     def done(self, size: int) -> Filled:
         decoded = Decoded("".join(self.values), 0, [*self.starts, size], self.ends)
-        return Filled(decoded, tuple(self.regions))
+        return Filled(decoded, tuple(sorted(self.regions, key=lambda region: (region.start, region.end))))
 
 
 def fill_compose(raw: str) -> Filled:
     """Compose's own variables: a default is taken, anything else from outside stays a hole, `$$` is a dollar."""
-    pieces = _Pieces()
+    pieces = Pieces()
     _compose(raw, 0, len(raw), pieces, 0)
     return pieces.done(len(raw))
 
 
-def _compose(raw: str, start: int, end: int, pieces: _Pieces, depth: int) -> None:
+def _compose(raw: str, start: int, end: int, pieces: Pieces, depth: int) -> None:
     at = start
     while True:
         match = _COMPOSE.search(raw, at, end)
@@ -81,14 +104,15 @@ def _compose(raw: str, start: int, end: int, pieces: _Pieces, depth: int) -> Non
             at = _compose_braced(raw, match.start(), end, pieces, depth)
 
 
-def _compose_braced(raw: str, start: int, end: int, pieces: _Pieces, depth: int) -> int:
+def _compose_braced(raw: str, start: int, end: int, pieces: Pieces, depth: int) -> int:
     closing = skip_braces(raw, start + 1, end)
     name = _BRACED.match(raw, start + 2, closing)
     if name is None or raw[closing - 1] != "}":
         pieces.same(raw, start, start + 1)
         return start + 1
     if name.group(2) not in ("-", ":-") or depth >= _DEPTH:
-        pieces.hole(raw, start, closing, name.group(1))
+        optional = "+" if name.group(2) in ("+", ":+") else ""
+        pieces.hole(raw, start, closing, name.group(1) + optional)
         return closing
     before = len(pieces.regions), len(pieces.starts), len(pieces.values)
     _compose(raw, name.end(), closing - 1, pieces, depth + 1)
@@ -106,7 +130,7 @@ def fill_kubernetes(raw: str, environment: Mapping[str, Token]) -> Filled:
 
     A template action that is left in a text is a hole too.
     """
-    pieces = _Pieces()
+    pieces = Pieces()
     at = 0
     for match in _KUBERNETES.finditer(raw):
         pieces.same(raw, at, match.start())
@@ -115,7 +139,7 @@ def fill_kubernetes(raw: str, environment: Mapping[str, Token]) -> Filled:
             pieces.one("$", match.start(), match.end())
             continue
         if match.group(2) is None:
-            pieces.stand_in(match.start(), match.end())
+            action(pieces, match)
             continue
         token = environment.get(match.group(2))
         if token is None or token.value is None:
@@ -127,6 +151,25 @@ def fill_kubernetes(raw: str, environment: Mapping[str, Token]) -> Filled:
         pieces.regions.append(region)
     pieces.same(raw, at, len(raw))
     return pieces.done(len(raw))
+
+
+_CONTROL = re.compile(r"\{\{-?\s*(?:(if|with|range|define|block)|(else)|(end))\b|\{\{-?\s*(?:/\*|#)")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
+
+
+def action(pieces: Pieces, match: re.Match[str]) -> None:
+    """A template action `{{ … }}`: a branch leaves nothing and makes what it encloses conditional, a value is a hole."""
+    control = _CONTROL.match(match.group())
+    if control is None:
+        inside = match.group()[2:-2].partition("|")[0]
+        name = _IDENTIFIER.search(inside)
+        pieces.stand_in(match.start(), match.end(), name.group() if name else "")
+    elif control.group(1):
+        pieces.open.append(Block(match.start(), len(pieces.starts), len(pieces.values), len(pieces.regions), False))
+    elif control.group(2) and pieces.open:
+        pieces.open[-1] = pieces.open[-1]._replace(either=True)
+    elif control.group(3) and pieces.open:
+        pieces.close(match.end())
 
 
 class _Filling:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from preflight.launch import EnvVar, LaunchSite, Token
 from preflight.readers.container import container_sites, list_arguments, node_token, script_token, variable
 from preflight.readers.fill import kubernetes_script
+from preflight.readers.flagmap import map_engine, map_site, recipe_context
 from preflight.readers.images import image_versions
 from preflight.readers.script import Script
 from preflight.readers.shell import Context, script_sites
@@ -33,7 +34,7 @@ class _Around(NamedTuple):
 def walk(root: Node, context: Context) -> Iterator[LaunchSite]:
     """The launches of one document."""
     around = _Around({}, _images(root))
-    yield from _visit(root, "", around, context, set(), 0)
+    yield from _visit(root, (), around, context, set(), root)
 
 
 def _images(root: Node) -> dict[str, Scalar]:
@@ -56,17 +57,25 @@ def _images(root: Node) -> dict[str, Scalar]:
     return found
 
 
-def _visit(node: Node, key: str, around: _Around, context: Context, seen: set[int], depth: int) -> Iterator[LaunchSite]:
-    if depth > _DEPTH or id(node) in seen:
+def _visit(
+    node: Node, path: tuple[str, ...], around: _Around, context: Context, seen: set[int], root: Node
+) -> Iterator[LaunchSite]:
+    if len(path) > _DEPTH or id(node) in seen:
         return
     if isinstance(node, Scalar):
-        yield from _text(node, key, context)
+        yield from _text(node, path[-1] if path else "", context)
         return
     seen = seen | {id(node)} if node.uses > 1 else seen
     if isinstance(node, Sequence):
         for item in node.items:
-            yield from _visit(item, key, around, context, seen, depth + 1)
+            yield from _visit(item, (*path, path[-1] if path else ""), around, context, seen, root)
         return
+    engine = map_engine(node, path)
+    if engine is not None:
+        site = map_site(node, engine, recipe_context(root, path, context))
+        if site is not None:
+            yield site
+            return
     around = _surroundings(node, around)
     consumed: set[str] = set()
     if node.get("command") is not None or node.get("args") is not None:
@@ -76,7 +85,7 @@ def _visit(node: Node, key: str, around: _Around, context: Context, seen: set[in
             yield from found
     for inner, value in node.entries():
         if inner.value not in consumed:
-            yield from _visit(value, inner.value, around, context, seen, depth + 1)
+            yield from _visit(value, (*path, inner.value), around, context, seen, root)
 
 
 def _surroundings(node: Mapping, around: _Around) -> _Around:

@@ -11,6 +11,9 @@ from preflight.readers.shelltree import Branch
 from preflight.readers.shellwords import TEXT, VARIABLE, Hole, Part, Word
 from preflight.text import Place, Text
 
+CONDITIONAL = "conditional"
+"""The state of a range that a template action may leave out."""
+
 
 class Region(NamedTuple):
     """A range of a script's text that an outer layer filled in, and how sure it is. UNKNOWN_STATE: left as written."""

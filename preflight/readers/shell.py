@@ -118,7 +118,7 @@ def command_sites(
         nested = list(command_sites(command, scope, use, context, depth + 1)) if command else []
         if nested:
             yield from nested
-        elif run.entrypoint is None and context.image is not None:
+        elif run.entrypoint is None:
             yield from image_site(arguments[run.image + 1 :], arguments[run.image], context)
         return
     script_at = nested_shell(arguments)
@@ -168,9 +168,7 @@ def launch_site(arguments: Sequence[Argument], context: Context) -> LaunchSite |
 
 def image_site(arguments: Sequence[Argument], image: Argument, context: Context) -> Iterator[LaunchSite]:
     """The launch that an image's own entrypoint is, given `arguments`."""
-    if context.image is None:
-        return
-    parsed = parse_image(context.image.value)
+    parsed = parse_image(image.token.text)
     if parsed.engine is None or not (parsed.serves or _engine_flags(arguments)):
         return
     if arguments and not arguments[0].token.text.startswith("-") and not parsed.serves:

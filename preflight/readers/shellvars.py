@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from preflight.launch import DEFAULT, KNOWN, OPAQUE, UNKNOWN_STATE, Token
 from preflight.readers.editing import Argument, ShellWords, Slot
-from preflight.readers.script import Scalar, Script, Use
+from preflight.readers.script import CONDITIONAL, Scalar, Script, Use
 from preflight.readers.shellcodec import BraceCodec, ScriptCodec, WordCodec, quoting_of
 from preflight.readers.shelltree import Assignment, Program
 from preflight.readers.shellwords import (
+    OTHER,
     TEXT,
     VARIABLE,
     Part,
@@ -35,8 +36,8 @@ def unknown(name: str, *, given: bool = False) -> Scalar:
 
 
 def names_flags(name: str) -> bool:
-    """Whether a variable of this name is likely to hold whole flags."""
-    return _OPAQUE_NAME.search(name) is not None
+    """Whether a variable of this name is likely to hold whole flags, or is written to be optional (`X+`)."""
+    return name.endswith("+") or _OPAQUE_NAME.search(name) is not None
 
 
 class Scope:
@@ -248,7 +249,7 @@ class Scope:
                 return self._unquoted(script, word, part, use, slot, before)
         if any(piece.kind == VARIABLE and (piece.value in "@*" or piece.subscript in ("@", "*")) for piece in word.parts):
             return [self._opaque(script, word, slot)]
-        if part is not None and part.kind != TEXT and part.kind != VARIABLE and not part.quoted and self._takes_no_value(before):
+        if part is not None and part.kind == OTHER and self._optional(part, before):
             return [self._opaque(script, word, slot)]
         return [self._single(script, word, use, slot)]
 
@@ -268,23 +269,30 @@ class Scope:
         assert at is not None  # the layer that changes nothing reads everything
         scalar = self.scalar(script, word.parts, use)
         pattern = scalar.pattern if scalar.value is None else None
-        token = Token(scalar.value, at, scalar.source, scalar.state, scalar.definition, False, pattern)
+        conditional = any(region.state == CONDITIONAL for region in script.overlapping(start, end))
+        token = Token(scalar.value, at, scalar.source, scalar.state, scalar.definition, conditional, pattern)
         return Argument(token, slot, slot, (script, word))
 
     def _literal(self, script: Script, word: Word, at: Text) -> Token:
         regions = script.overlapping(word.start, word.end)
+        conditional = any(region.state == CONDITIONAL for region in regions)
+        regions = [region for region in regions if region.state != CONDITIONAL]
         if not regions:
-            return Token(at.value, at, at)
+            return Token(at.value, at, None if conditional else at, conditional=conditional)
         state = DEFAULT if any(region.state == DEFAULT for region in regions) else KNOWN
         region = regions[0]
         whole = len(regions) == 1 and region.end - region.start >= len(at.value)
         source = region.source if whole and region.source is not None else None if region.definition else at
-        return Token(at.value, at, source, state, region.definition)
+        return Token(at.value, at, source, state, region.definition, conditional)
 
     def _opaque(self, script: Script, word: Word, slot: Slot | None) -> Argument:
         at = script.text.inner(word.start, word.end)
         assert at is not None
         return Argument(Token(None, at, None, OPAQUE, pattern=at.value), None, slot, (script, word))
+
+    def _optional(self, part: Part, before: Sequence[Argument]) -> bool:
+        """Whether what a run or an outer layer puts here may be any number of words."""
+        return not part.quoted and (names_flags(part.value) or self._takes_no_value(before))
 
     @staticmethod
     def _takes_no_value(before: Sequence[Argument]) -> bool:

@@ -132,7 +132,7 @@ def test_neighbours_are_no_launches(rest: str) -> None:
 
 def test_template_actions_are_unknown() -> None:
     site = only("manifest", pod("command: [vllm, serve, '{{ .Spec.Model }}', --port, '80{{ .N }}']"))
-    assert [(token.value, token.pattern) for token in site.argv] == [(None, "${}"), ("--port", None), (None, "80${}")]
+    assert [(token.value, token.pattern) for token in site.argv] == [(None, "${Model}"), ("--port", None), (None, "80${N}")]
 
 
 def test_edits_keep_the_layout() -> None:
