@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the names are asked for on the lint path, which never reads a wheel
     from preflight.catalog.source import Source
 
 SERVE = "serve"
