@@ -13,12 +13,13 @@ from preflight.readers.script import CONDITIONAL, Script, Use
 from preflight.readers.shell import Context, command_sites, image_site
 from preflight.readers.shelltree import Program
 from preflight.readers.shellvars import Scope, names_flags
-from preflight.readers.shellwords import split_words
+from preflight.readers.shellwords import STAND_IN, shown, split_words
 from preflight.readers.yamltree import Node, Scalar
 from preflight.readers.yamltree import Sequence as ListNode
 from preflight.text import Located, Place, Text
 
 Filler = Callable[[Text], Script]
+_HOLE = re.compile(r"\$\{[^}]*\}\Z")
 _FLAGS = re.compile(r"-|\s|\Z")
 _NOTHING = Program((), (), frozenset())
 _NOWHERE = Use((), 0)
@@ -30,15 +31,15 @@ def script_token(script: Script) -> Token:
     if any(region.state == CONDITIONAL for region in script.regions):
         certain = Script(text, [region for region in script.regions if region.state != CONDITIONAL])
         return script_token(certain)._replace(conditional=True)
-    if not script.regions:
+    if not script.regions and STAND_IN not in text.value:
         return Token(text.value, text, text)
-    if any(region.state == UNKNOWN_STATE for region in script.regions):
+    if STAND_IN in text.value or any(region.state == UNKNOWN_STATE for region in script.regions):
         pattern, at = [], 0
         for region in script.regions:
             if region.state == UNKNOWN_STATE:
                 pattern += [text.value[at : region.start], "${" + region.name + "}"]
                 at = region.end
-        return Token(None, text, None, UNKNOWN_STATE, pattern="".join([*pattern, text.value[at:]]))
+        return Token(None, text, None, UNKNOWN_STATE, pattern=shown("".join([*pattern, text.value[at:]])))
     state = DEFAULT if any(region.state == DEFAULT for region in script.regions) else script.regions[0].state
     first = script.regions[0]
     whole = len(script.regions) == 1 and first.end - first.start == len(text.value)
@@ -73,10 +74,10 @@ def list_arguments(node: Node | None, fill: Filler, *, shared: bool = False) -> 
         script = fill(item.text)
         token = script_token(script)
         slot = None if shared or item.uses > 1 else Slot(container, number)
-        if token.value is None and len(script.regions) == 1 and token.pattern == "${" + script.regions[0].name + "}":
-            before = found[-1].token.text if found else ""
-            if names_flags(script.regions[0].name) or (found and not (before.startswith("-") and "=" not in before)):
-                token = token._replace(state=OPAQUE) if len(found) > 1 else token
+        if token.value is None and token.pattern is not None and len(found) > 1 and _HOLE.match(token.pattern):
+            before = found[-1].token.text
+            if names_flags(token.pattern[2:-1]) or not (before == "serve" or (before.startswith("-") and "=" not in before)):
+                token = token._replace(state=OPAQUE)
         found.append(Argument(token if slot else token._replace(source=None), slot, slot, script))
     return found, whole
 

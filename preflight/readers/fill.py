@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from preflight.launch import DEFAULT, UNKNOWN_STATE, Token
 from preflight.readers.script import CONDITIONAL, Region, Script
-from preflight.readers.shellwords import skip_braces
+from preflight.readers.shellwords import STAND_END, STAND_IN, skip_braces
 from preflight.text import Decoded, Text
 
 _COMPOSE = re.compile(r"\$(?:(\$)|([A-Za-z_]\w*)|(\{))", re.ASCII)
@@ -59,10 +59,8 @@ class Pieces:
         self.regions.append(Region(at, len(self.starts), UNKNOWN_STATE, name))
 
     def stand_in(self, start: int, end: int, name: str) -> None:
-        """A hole whose raw text would be read as something else: `${}` stands for it."""
-        at = len(self.starts)
-        self.one("${}", start, end)
-        self.regions.append(Region(at, at + 3, UNKNOWN_STATE, name))
+        """A hole whose raw text would be read as something else."""
+        self.one(STAND_IN + name + STAND_END, start, end)
 
     def close(self, raw_end: int) -> None:
         """The end of a branch: what it encloses may be left out. With an `else` it is one or the other: a hole."""

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from preflight.launch import EnvVar, LaunchSite, Token
+from preflight.launch import UNKNOWN_STATE, EnvVar, LaunchSite, Token
 from preflight.readers.images import image_versions
 from preflight.readers.listedit import MapLines
 from preflight.readers.shell import Context
+from preflight.readers.shellwords import STAND_IN, shown
 from preflight.readers.yamlscalar import looks_typed
 from preflight.readers.yamltree import Mapping, Node, Scalar, whole_text
 from preflight.readers.yamltree import Sequence as ListNode
@@ -161,8 +162,10 @@ def _pair(key: Scalar, value: Node) -> Iterator[Token]:
 
 def value_token(node: Scalar) -> Token:
     text = node.text
+    if STAND_IN in node.value:
+        return Token(None, text, None, UNKNOWN_STATE, pattern=shown(node.value))
     if (node.plain and _NULL.match(node.value)) or "{{" in node.value or "${" in node.value:
-        return Token(None, text, None, "unknown", pattern=node.value or "${}")
+        return Token(None, text, None, UNKNOWN_STATE, pattern=node.value or "${}")
     return Token(text.value, text, text if node.uses == 1 else None)
 
 

@@ -80,7 +80,7 @@ class _Walk:
             self.declaration(node, branch, depth)
         elif kind == "list":
             self.chain(node, branch, depth)
-        elif kind in ("if_statement", "elif_clause"):
+        elif kind == "if_statement":
             self.condition(node, branch, depth)
         elif kind in ("else_clause", "case_item", "do_group"):
             self.children(node, (*branch, (self.number(), 0)), depth)

@@ -58,10 +58,13 @@ class Hole(NamedTuple):
 
 NO_HOLES: Mapping[int, Hole] = {}
 
-_BARE = re.compile(r"[^\s\\'\"`$|&;()<>]+")
-_BARE_PLAIN = re.compile(r"[^\s\\'\"$]+|\$")
-_DOUBLE = re.compile(r'[^"\\$`]+')
-_HOLE_START = re.compile(r"[$`]")
+STAND_IN, STAND_END = "\ue000", "\ue001"
+"""What an outer layer writes in place of a text that it cannot know: STAND_IN, a name to show, STAND_END."""
+
+_BARE = re.compile(r"[^\s\\'\"`$|&;()<>\ue000]+")
+_BARE_PLAIN = re.compile(r"[^\s\\'\"$\ue000]+|\$")
+_DOUBLE = re.compile(r'[^"\\$`\ue000]+')
+_HOLE_START = re.compile(r"[$`\ue000]")
 _NAME = re.compile(r"[A-Za-z_]\w*|\d+|[@*#?$!-]", re.ASCII)
 _SIMPLE_NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _OPERATOR = re.compile(r":?[-=?+]|##?|%%?|//?|\^\^?|,,?|@|:")
@@ -140,7 +143,7 @@ def scan_word(text: str, start: int, end: int, holes: Mapping[int, Hole] = NO_HO
     at = start
     while at < end:
         character = text[at]
-        if (hole := holes.get(at)) is not None:
+        if (hole := hole_at(text, at, end, holes)) is not None:
             parts.append(Part(OTHER, hole.start, hole.end, hole.name, False))
             at = hole.end
         elif character == "\\":
@@ -164,6 +167,22 @@ def scan_word(text: str, start: int, end: int, holes: Mapping[int, Hole] = NO_HO
     return Word(start, at, tuple(parts))
 
 
+def hole_at(text: str, at: int, end: int, holes: Mapping[int, Hole]) -> Hole | None:
+    if text[at] == STAND_IN:
+        closing = text.find(STAND_END, at, end)
+        closing = at if closing < 0 else closing
+        return Hole(at, closing + 1, text[at + 1 : closing])
+    return holes.get(at) if holes else None
+
+
+_STAND = re.compile("\ue000([^\ue001]*)\ue001")
+
+
+def shown(text: str) -> str:
+    """A text with its stand-ins as `${name}`."""
+    return _STAND.sub(r"${\1}", text)
+
+
 def _escaped(text: str, at: int, end: int, parts: list[Part]) -> int:
     continuation = _CONTINUATION.match(text, at, end)
     if continuation is not None:
@@ -178,8 +197,8 @@ def _escaped(text: str, at: int, end: int, parts: list[Part]) -> int:
 def _single(text: str, at: int, end: int, parts: list[Part], holes: Mapping[int, Hole]) -> int:
     closing = _find(text, "'", at + 1, end)
     position = at + 1
-    for match in _HOLE_START.finditer(text, position, closing) if holes else ():
-        hole = holes.get(match.start())
+    for match in _HOLE_START.finditer(text, position, closing):
+        hole = hole_at(text, match.start(), closing, holes)
         if hole is not None and hole.start >= position:
             if hole.start > position:
                 parts.append(Part(TEXT, position, hole.start, text[position : hole.start], True))
@@ -193,7 +212,7 @@ def _double(text: str, start: int, end: int, parts: list[Part], holes: Mapping[i
     at, empty = start, True
     while at < end and text[at] != '"':
         character = text[at]
-        if (hole := holes.get(at)) is not None:
+        if (hole := hole_at(text, at, end, holes)) is not None:
             parts.append(Part(OTHER, hole.start, hole.end, hole.name, True))
             at = hole.end
         elif character == "\\":
