@@ -93,7 +93,7 @@ def _topk_known(s: State) -> bool:
     return s.speculative_algorithm is None or s.speculative_eagle_topk is not None or forces_topk_one(s)
 
 
-def _dsa(s: State) -> bool:
+def uses_dsa(s: State) -> bool:
     architecture = s.model.architecture
     return (architecture in DEEPSEEK_FAMILY or not at_least(s, "0.5.8")) and is_dsa(s)
 
@@ -165,26 +165,26 @@ def _is_alone(*names: str) -> Any:
 MODEL_ROWS = (
     _default(
         "A2-deepseek",
-        lambda s: attention_unset(s) and s.model.architecture in _deepseek(s) and not _dsa(s) and cuda_major(s) == 10,
+        lambda s: attention_unset(s) and s.model.architecture in _deepseek(s) and not uses_dsa(s) and cuda_major(s) == 10,
         "trtllm_mla",
     ),
-    _default("A25-backend", lambda s: attention_unset(s) and _dsa(s), lambda s: "dsa" if at_least(s, "0.5.15") else "nsa"),
+    _default("A25-backend", lambda s: attention_unset(s) and uses_dsa(s), lambda s: "dsa" if at_least(s, "0.5.15") else "nsa"),
     _default(
         "A25-dp",
-        lambda s: _dsa(s),
+        lambda s: uses_dsa(s),
         lambda s: (True, s.tp_size),
         versions="0.5.5..0.5.5",
         sets=("enable-dp-attention", "dp-size"),
     ),
-    _default("A25-page", _dsa, 64, sets="page-size"),
+    _default("A25-page", uses_dsa, 64, sets="page-size"),
     _default(
         "A25-dtype",
-        lambda s: s.kv_cache_dtype in ("auto", "bf16") and _dsa(s),
+        lambda s: s.kv_cache_dtype in ("auto", "bf16") and uses_dsa(s),
         lambda s: "bfloat16" if s.kv_cache_dtype == "bf16" or cuda_major(s) < 10 else "fp8_e4m3",
         sets="kv-cache-dtype",
         order=22,
     ),
-    _default("A26", _dsa, _dsa_backends, sets=("dsa-prefill-backend", "dsa-decode-backend"), order=24),
+    _default("A26", uses_dsa, _dsa_backends, sets=("dsa-prefill-backend", "dsa-decode-backend"), order=24),
     _default(
         "A25-v4",
         lambda s: s.model.architecture == "DeepseekV4ForCausalLM",

@@ -109,6 +109,11 @@ def is_dsa(s: State) -> bool:
     return any(group.index_head_dim for group in s.model.attention)
 
 
+def recurrent(s: State) -> bool:
+    """Whether some layers keep a state instead of keys and values."""
+    return any(group.kind == "linear" for group in s.model.attention)
+
+
 def sm(s: State) -> int:
     """Compute capability as one number: 9.0 is 90."""
     major, minor = s.gpu.compute_capability
