@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """All target modules and others at once.
-=======
-"""The target modules `all` and others at once.
->>>>>>> f1de11e (Give scheduling mistakes codes of their own, and a rule its first sentence)
 
 ## What it does
 Finds `lora-target-modules` that name `all` beside others, and modules that the backend drops from `all`.
