@@ -20,6 +20,11 @@ _BY_SUFFIX = {
     "zsh": "shell",
     "slurm": "shell",
     "sbatch": "shell",
+    "j2": "template",
+    "jinja": "template",
+    "tpl": "template",
+    "tmpl": "template",
+    "service": "units",
     "yaml": "manifest",
     "yml": "manifest",
 }

@@ -17,17 +17,21 @@ def read(document: Document) -> Reading:
     assert text is not None  # the layer that changes nothing reads everything
     context = Context(document, "yaml")
     tree = Tree(text)
-    sites = tuple(distinct(_tree_sites(tree, context)))
+    if tree.problem is not None and ("{{" in document.text or "{%" in document.text):
+        from preflight.readers import template
+
+        return template.read(document)
+    sites = tuple(distinct(tree_sites(tree, context)))
     problems = (tree.problem,) if tree.problem is not None else ()
     return Reading(sites, problems)
 
 
 def text_sites(text: Text, context: Context) -> Iterator[LaunchSite]:
     """The launches of a YAML text inside another file."""
-    yield from _tree_sites(Tree(text), context)
+    yield from tree_sites(Tree(text), context)
 
 
-def _tree_sites(tree: Tree, context: Context) -> Iterator[LaunchSite]:
+def tree_sites(tree: Tree, context: Context) -> Iterator[LaunchSite]:
     for root in tree.documents:
         yield from _document(root, context)
 
