@@ -25,6 +25,9 @@ _BY_SUFFIX = {
     "tpl": "template",
     "tmpl": "template",
     "service": "units",
+    "tf": "hcl",
+    "mk": "makefile",
+    "py": "python",
     "yaml": "manifest",
     "yml": "manifest",
 }
@@ -39,6 +42,8 @@ def reader_for(path: str, text: str) -> str | None:
     kind = _BY_SUFFIX.get(suffix)
     if _DOCKERFILE.match(name):
         kind = "dockerfile"
+    elif name in ("makefile", "gnumakefile"):
+        kind = "makefile"
     if kind is None and _SHEBANG.match(text):
         kind = "shell"
     if kind is None or not (_ANCHOR.search(text) or _ANCHOR.search(name) or (kind == "manifest" and _FLAGS.search(text))):

@@ -128,10 +128,12 @@ def _sites(text: Text, context: Context) -> Iterator[LaunchSite]:
         from preflight.readers.manifest import tree_sites
 
         tree = Tree(text)
-        found = list(tree_sites(tree, context))
-        if found or tree.problem is None:
-            yield from found
-            return
+        yield from tree_sites(tree, context)
+        if tree.problem is not None:  # what follows is not YAML before the template is rendered: scripts are still scripts
+            rest = text.inner(tree.broken_at, len(text.value))
+            assert rest is not None
+            yield from script_sites(Script(rest), context)
+        return
     yield from script_sites(Script(text), context)
 
 

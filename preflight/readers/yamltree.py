@@ -135,12 +135,13 @@ Node = Scalar | Sequence | Mapping
 class Tree:
     """The documents of one YAML text, and the error that ended it."""
 
-    __slots__ = ("documents", "problem", "text")
+    __slots__ = ("broken_at", "documents", "problem", "text")
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self.documents: list[Node] = []
         self.problem: Problem | None = None
+        self.broken_at = len(text.value)
         self._load()
 
     def _load(self) -> None:
@@ -159,6 +160,7 @@ class Tree:
         builder.finish()
 
     def _syntax(self, at: int, why: str) -> Problem:
+        self.broken_at = at
         end = at + 1 if at < len(self.text.value) and self.text.value[at] not in "\r\n" else at
         message = f"This is not YAML: {why}. Nothing after this place is read."
         return Problem(SYNTAX, Finding(message, self.text.place_of(at, end)))
