@@ -21,11 +21,34 @@ from preflight.engines.steps import DIES, Row, State, Topic
 
 TOPIC = Topic("SPC019", "missing-draft-model", "sglang", "load")
 
+_PREDICTING = (
+    "Qwen3_5",
+    "Qwen3Next",
+    "Qwen3Moe",
+    "InternS2",
+    "MiMo",
+    "NemotronH",
+    "Ernie4_5",
+    "Longcat",
+    "Exaone",
+    "Step3p",
+    "HYV3",
+    "GlmOcr",
+)
+"""Beginnings of the architectures that the engine turns into their own draft (srt/configs/model_config.py)."""
+
 
 def _undrafted(s: State) -> bool:
     if s.speculative_algorithm is None or s.speculative_draft_model_path is not None:
         return False
-    return algorithm(s) in ("EAGLE", "EAGLE3", "STANDALONE") and not built_in_draft(s)
+    if algorithm(s) not in ("EAGLE", "EAGLE3", "STANDALONE") or built_in_draft(s):
+        return False
+    return algorithm(s) != "EAGLE" or not _brings_layers(s)
+
+
+def _brings_layers(s: State) -> bool:
+    """Without a path the draft worker loads the target's own checkpoint, which serves where it has prediction layers."""
+    return bool(s.model.known("mtp_layers")) or str(s.model.architecture).startswith(_PREDICTING)
 
 
 ROWS = (

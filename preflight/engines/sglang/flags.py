@@ -51,6 +51,10 @@ def release_text(version: Version) -> str:
     return f"{text}.post{version[3]}" if len(version) > 3 and version[3] >= 0 else text
 
 
+_SIZES = ("tp-size", "pp-size", "dp-size", "dcp-size", "gpu-id-step")
+"""One where a release has no such flag yet."""
+
+
 @lru_cache(maxsize=4)
 def defaults(release: str) -> dict[str, Setting]:
     """What a release takes where nothing is given; None and False are left out."""
@@ -59,6 +63,8 @@ def defaults(release: str) -> dict[str, Setting]:
         value = flag.default if flag.default is not None else flag.fallback
         if value is not None and value is not False and flag.writes == flag.setting:
             found[flag.setting] = Setting(value, ENGINE_DEFAULT, None, preferred(flag))
+    for name in _SIZES:
+        found.setdefault(name, Setting(1, ENGINE_DEFAULT))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from preflight.engines.sglang.facts import (
+    DRAFT_COUNTED,
     algorithm,
     at_least,
     attention_dp,
@@ -174,13 +175,21 @@ def attention_tp(s: State) -> int:
     return max(1, int(s.tp_size or 1) // (replicas * int(s.attn_cp_size or 1)))
 
 
+def page_size(s: State) -> int:
+    """Tokens per page; 1 where it hangs on what is not known: the difference is less than a page of tokens."""
+    try:
+        return int(s.page_size or 1)
+    except Unknown:
+        return 1
+
+
 def pool(s: State, model: Model) -> Pool:
     """How the KV cache of the fullest rank is sized. Raises Unknown, naming what is missing."""
     if model.attention is None or model.layers is None:
         raise Unknown("the model's attention layers")
     if any(group.compress_ratio is not None for group in model.attention):
         raise Unknown("the pools of compressed attention")
-    page = int(s.page_size or 1)
+    page = page_size(s)
     limit = None if s.max_total_tokens is None else int(s.max_total_tokens)
     if keeps_two_pools(s, model):
         sliding = _sliding(s, model, page)
@@ -303,7 +312,7 @@ def _with_drafts(s: State, model: Model, cell: int, stage: range) -> int:
 
 def charged_layers(s: State) -> int:
     """Draft layers that the target's tokens pay for."""
-    if at_least(s, "0.5.15") and eagle_family(s):
+    if at_least(s, DRAFT_COUNTED) and eagle_family(s):
         return draft_layers(s)
     if algorithm(s) == "DFLASH" and at_least(s, "0.5.12"):
         return int(s.draft.layers)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from preflight.engines.sglang import overheads
 from preflight.engines.sglang.facts import (
+    DRAFT_COUNTED,
     algorithm,
     at_least,
     decode_graph_enabled,
@@ -150,7 +151,7 @@ def _draft_kv(s: State, launch: Launch, tokens: Range | None) -> Iterator[Ledger
 
     if algorithm(s) in (None, "NGRAM") or charged_layers(s):
         return
-    weights = None if at_least(s, "0.5.15") else launch.observed.draft_weights or draft_weights(s, launch, [])
+    weights = None if at_least(s, DRAFT_COUNTED) else launch.observed.draft_weights or draft_weights(s, launch, [])
     if weights is not None:
         yield LedgerRow("draft weights", LATE, weights, "loaded after the KV cache is sized")
     cell = _draft_cell(s, launch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from preflight.engines.sglang import overheads
-from preflight.engines.sglang.facts import algorithm, at_least, attention_dp, dp_attention, pipeline, ranks
+from preflight.engines.sglang.facts import DRAFT_COUNTED, algorithm, at_least, attention_dp, dp_attention, pipeline, ranks
 from preflight.engines.steps import State
 from preflight.memory.budget import BEFORE_LOAD, LOAD, LedgerRow
 from preflight.memory.range import INFINITE, Range
@@ -44,7 +44,7 @@ def parallel(s: State) -> Parallel:
         moe_dense_tp=s.moe_dense_tp_size,
         attn_cp=int(s.attn_cp_size or 1),
         dp_lm_head=bool(s.enable_dp_lm_head),
-        shared_experts_replicated=s.moe_a2a_backend not in (None, "none"),
+        shared_experts_replicated=s.moe_a2a_backend not in (None, "none") or bool(s.enable_deepep_moe),
         vision_replicated=bool(s.mm_enable_dp_encoder),
         redundant_experts=int(s.ep_num_redundant_experts or 0),
     )
@@ -61,7 +61,7 @@ def free_before_load(s: State, launch: Launch, missing: list[str]) -> Range | No
     if hardware.interconnect == "unified":
         low, expected, high = overheads.unified(total)
     else:
-        low, expected, high = overheads.before_load(total, None if ceiling == total else ceiling, ranks(s))
+        low, expected, high = overheads.before_load(total, None if ceiling == total else ceiling, ranks(s), hardware.interconnect)
     return Range(0, total - high, total - expected, total - low, ceiling).ordered()
 
 
@@ -107,10 +107,10 @@ def _ledger_row(part: WeightRow) -> LedgerRow:
 
 
 def _draft(s: State, launch: Launch, missing: list[str]) -> Range | None:
-    """Counted before KV sizing from 0.5.15 on; before that they load after it (late.py)."""
+    """counted before KV sizing from 0.5.14 on; before that they load after it (late.py)."""
     if launch.observed.draft_weights is not None:
         return launch.observed.draft_weights
-    return draft_weights(s, launch, missing) if at_least(s, "0.5.15") else None
+    return draft_weights(s, launch, missing) if at_least(s, DRAFT_COUNTED) else None
 
 
 def draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
@@ -131,7 +131,7 @@ def draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
         missing.append("the draft model's weights")
         return None
     expected, floor = sum(part.bytes_expected for part in parts), sum(part.bytes_floor for part in parts)
-    if same and at_least(s, "0.5.15"):
+    if same and at_least(s, DRAFT_COUNTED):
         own = weight_rows(source, layout, "sglang") or ()
         expected += sum(part.bytes_expected for part in own if part.name in _SHARED_LATER)
     spread = 0.1 * expected

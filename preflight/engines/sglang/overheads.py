@@ -45,15 +45,15 @@ def _sum(*parts: Three) -> Three:
     return expected - down, expected, expected + up
 
 
-def before_load(total: float, usable: float | None, ranks: int) -> Three:
+def before_load(total: float, usable: float | None, ranks: int, link: str | None) -> Three:
     """Bytes of `total` (as nvidia-smi counts) that are gone before weights are loaded.
 
-    The driver keeps a share to itself (known where `usable`, the CUDA total, is); the context takes a fixed amount, and
-    communicators one where there are peers.
+    The driver keeps a share to itself (no more than lies above `usable`, the CUDA total, where that is known); the context
+    takes a fixed amount, and communicators another where there are peers, more over NVLink than over PCIe.
     """
-    driver = total * fitted("driver_share") if usable is None else total - usable
-    peers = fitted("communicators_gib") if ranks > 1 else 0.0
-    expected = driver + (fitted("context_gib") + peers) * GIB
+    driver = total * fitted("driver_share")
+    peers = 0.0 if ranks < 2 else fitted("communicators_pcie_gib" if link == "pcie" else "communicators_gib")
+    expected = max(driver + fitted("context_gib") * GIB, 0.0 if usable is None else total - usable) + peers * GIB
     return _spread(expected, fitted("before_spread_gib") * GIB)
 
 
@@ -65,7 +65,7 @@ def unified(total: float) -> Three:
 def load_leftover(weights: float) -> Three:
     """Bytes that loading leaves behind beyond the weights themselves, below zero where it leaves fewer."""
     expected = fitted("load_leftover_gib") * GIB + fitted("load_leftover_share") * weights
-    half = fitted("load_spread_gib") * GIB + fitted("load_spread_share") * weights
+    half = fitted("load_spread_share") * weights
     return expected - half, expected, expected + half
 
 

@@ -40,7 +40,8 @@ _SINCE = {
 }
 """The listed release that first keeps two pools for an architecture."""
 _OFF_TO_0_5_5 = ("Gemma2", "Gemma3", "Olmo2", "GptOss")
-_WITH_HOST_CACHE = ("MiMoV2Flash", "Step3p5", "Step3p7", "GptOss")
+_HOST_CACHE_ENDS_IT = {"MiMoV2": "0.5.15", "Step3p": None, "GptOss": "0.5.10"}
+"""Beginnings of the architectures that keep one pool beside a hierarchical cache, and the release that first keeps two."""
 _EVICTION_INTERVAL = 128
 """Default of SGLANG_SWA_EVICTION_INTERVAL, in decode steps."""
 
@@ -86,13 +87,21 @@ def keeps_two_pools(s: State, model: Model) -> bool:
     since = _SINCE.get(architecture)
     if since is None or not at_least(s, since):
         return False
-    if s.enable_hierarchical_cache and architecture.startswith(_WITH_HOST_CACHE):
+    if s.enable_hierarchical_cache and _one_pool_with_host_cache(s, architecture):
         return False
     if architecture == "GptOssForCausalLM":
         if not at_least(s, "0.5.9"):
             return False
         return at_least(s, "0.5.10") or sm_major(s) != 10
     return True
+
+
+def _one_pool_with_host_cache(s: State, architecture: str) -> bool:
+    found = next((name for name in _HOST_CACHE_ENDS_IT if architecture.startswith(name)), None)
+    if found is None:
+        return False
+    release = _HOST_CACHE_ENDS_IT[found]
+    return release is None or not at_least(s, release)
 
 
 def ratio(s: State) -> float:

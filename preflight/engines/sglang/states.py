@@ -190,8 +190,7 @@ def extra_buffer(s: State, model: Model) -> str | None:
         return None
     strategy = s.mamba_radix_cache_strategy
     if strategy in (None, "auto"):
-        paged = (s.page_size or 1) > 1
-        wanted = at_least(s, "0.5.15") and (paged or not s.disable_overlap_schedule)
+        wanted = at_least(s, "0.5.15") and (not s.disable_overlap_schedule or (s.page_size or 1) > 1)
         known = str(model.architecture).startswith(_EXTRA_BUFFER)
         if at_least(s, "0.5.23"):
             known = known or str(model.architecture).startswith("KimiLinear")
