@@ -106,7 +106,9 @@ def hardware_from_table(table: Mapping[str, Any], gpu: Gpu | None) -> Hardware:
     """A machine profile, with what `gpu` settles filled in. Raises BadProfile."""
     check_keys(table, MACHINE_KEYS)
     count = whole(table, "count", None)
-    links = interconnect(table) or (gpu.interconnect if gpu else None)
+    links = interconnect(table)
+    if links is None and gpu is not None and (count != 1 or gpu.interconnect == "unified"):
+        links = gpu.interconnect  # a single GPU has no link to speak of
     return Hardware(
         words(table, "name"),
         gpu.name if gpu else words(table, "gpu"),

@@ -9,12 +9,15 @@ def model_key(name: str) -> str:
 def hardware_key(name: str) -> str:
     """GPU names also without regard to separators: "NVIDIA H100 80GB HBM3" and "NVIDIA-H100-80GB-HBM3" are one."""
     text = name.strip().lower().replace("×", "x")
+    head, colon, count = text.rpartition(":")
+    if colon and count.strip().isdecimal():
+        text = f"{head} x{count.strip()}"
     folded = "".join(character if character.isalnum() or character == "." else "-" for character in text)
     return "-".join(part for part in folded.split("-") if part)
 
 
 def counted(key: str) -> tuple[str, int | None]:
-    """(GPU, count) of a folded name such as "8x-h200", "8xh200", "8-x-h200", "h200-x8" or "h200-8" (from "h200:8")."""
+    """(GPU, count) of a folded name such as "8x-h200", "8xh200", "8-x-h200" or "h200-x8" (also from "h200:8")."""
     digits = len(key) - len(key.lstrip("0123456789"))
     rest = key[digits:].removeprefix("-")
     if digits and rest.startswith("x") and len(rest) > 1:
@@ -22,6 +25,4 @@ def counted(key: str) -> tuple[str, int | None]:
     head, dash, tail = key.rpartition("-")
     if dash and tail.startswith("x") and tail[1:].isdecimal():
         return head.removesuffix("-"), int(tail[1:])
-    if dash and tail.isdecimal() and len(tail) <= 2:
-        return head, int(tail)
     return key, None
