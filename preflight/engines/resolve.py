@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Finding, Problem
@@ -164,9 +164,9 @@ def _exact(
     return VersionChoice(version, at_or_below[-1][1], given, ERROR), None
 
 
-def _folder(located: Located[object]) -> Path:
+def _folder(located: Located[object]) -> str:
     """A path is relative to the file that gives it: the linted one, or the settings."""
-    return Path(located.place.path).parent
+    return os.path.dirname(located.place.path) or os.curdir
 
 
 def _hardware(table: Table, problems: list[Problem]) -> tuple[Hardware | None, str | None]:

@@ -7,7 +7,6 @@ lint opens two or three of them.
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from preflight.hardware.types import Gpu, Hardware
@@ -30,7 +29,7 @@ def compiled(name: str) -> Any:
     return _cache[name]
 
 
-def find_model(name: str, near: Path | str | None = None) -> Model | NotFound | Broken:
+def find_model(name: str, near: str | os.PathLike[str] | None = None) -> Model | NotFound | Broken:
     """A model by catalogue name, hub id or alias (case-blind), then by a path relative to `near` (a file or folder)."""
     names: dict[str, str] = compiled("models.json")
     slug = names.get(model_key(name))
@@ -48,7 +47,7 @@ def find_model(name: str, near: Path | str | None = None) -> Model | NotFound | 
     return model_from_hub_cache(name) or NotFound(name, nearest(name, list(names)))
 
 
-def find_hardware(name: str, near: Path | str | None = None) -> Hardware | NotFound | Broken:
+def find_hardware(name: str, near: str | os.PathLike[str] | None = None) -> Hardware | NotFound | Broken:
     """A machine ("8x-h200", a cloud instance), a GPU by any spelling, then a profile file relative to `near`."""
     catalogue = compiled("hardware.json")
     key = hardware_key(name)
@@ -119,7 +118,7 @@ def list_hardware() -> tuple[str, ...]:
     return tuple(sorted({*catalogue["gpus"], *catalogue["machines"]}))
 
 
-def located(name: str, near: Path | str | None) -> str | Broken | None:
+def located(name: str, near: str | os.PathLike[str] | None) -> str | Broken | None:
     """The existing path that a spelling means, relative to `near`; Broken where it is plainly a path and not there."""
     if "\0" in name or len(name) > 1024 or not name.strip():
         return None

@@ -1,7 +1,7 @@
 """The rules: the top-level folder `rules/` in a checkout, beside this file in a wheel. Import them through the registry only."""
 
-from pathlib import Path as _Path
+import os as _os
 
-_root = _Path(__file__).resolve().parents[2]
-if (_root / "pyproject.toml").is_file():
-    __path__.append(str(_root / "rules"))  # a checkout or an editable install
+_root = _os.path.dirname(_os.path.dirname(_os.path.dirname(_os.path.abspath(__file__))))
+if _os.path.isfile(_os.path.join(_root, "pyproject.toml")):
+    __path__.append(_os.path.join(_root, "rules"))  # a checkout or an editable install

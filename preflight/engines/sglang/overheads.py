@@ -7,8 +7,8 @@ come from them.
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
-from pathlib import Path
 
 from preflight.units import GIB, MIB
 
@@ -18,7 +18,7 @@ Three = tuple[float, float, float]
 
 @lru_cache(maxsize=1)
 def _constants() -> tuple[dict[str, float], dict[str, list[float]]]:
-    with open(Path(__file__).with_name("overheads.json"), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(__file__), "overheads.json"), encoding="utf-8") as file:
         data = json.load(file)
     return data["fitted"], data["stated"]
 
