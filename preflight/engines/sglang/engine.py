@@ -9,6 +9,7 @@ from preflight.engines.sglang import attention, graphs, memory, plain
 from preflight.engines.sglang.defaults import MEMORY_ROWS
 from preflight.engines.sglang.experts import EXPERT_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
+from preflight.engines.sglang.hybrid import HYBRID_ROWS
 from preflight.engines.sglang.speculative import SPECULATIVE_ROWS
 from preflight.engines.steps import Row, Step, Topic, in_order
 from preflight.engines.versions import NOT, Version, applies, parse_version
@@ -100,6 +101,7 @@ _OWN_ROWS: dict[str, tuple[Row, ...]] = {
     "gpu-memory": MEMORY_ROWS,
     "model": attention.MODEL_ROWS,
     "attention": (*attention.ROWS, *graphs.LATE_ROWS),
+    "model-config": HYBRID_ROWS,
     "moe": EXPERT_ROWS,
     "speculative": SPECULATIVE_ROWS,
     "other": plain.ROWS,

@@ -320,3 +320,14 @@ def quantization(s: State) -> str | None:
     """The method asked for; "unquant" (0.5.12 on) is a name for none."""
     method = s.quantization
     return None if method == "unquant" else method
+
+
+def hicache_active(s: State) -> bool:
+    """Whether the release looks at HiCache's layout at all."""
+    if not at_least(s, "0.5.10"):
+        return True
+    if s.enable_hierarchical_cache or s.disaggregation_decode_enable_offload_kvcache:
+        return True
+    if not at_least(s, "0.5.18") or s.disaggregation_mode != "decode":
+        return False
+    return s.disaggregation_decode_retraction_backup in (None, "host_pool") and at_least(s, "0.5.23")
