@@ -18,7 +18,7 @@ sglang 0.5.2 to 0.5.18 srt/server_args.py; 0.5.23 srt/arg_groups/kv_cache_hook.p
 from preflight.engines.sglang.facts import dp_attention, speculation
 from preflight.engines.steps import REFUSES, Row, Set, State, Topic
 
-TOPIC = Topic("MEM041", "cache-tiers-conflict", "sglang", "cache")
+TOPIC = Topic("MEM046", "cache-tiers-conflict", "sglang", "cache")
 
 _SOURCE = "srt/arg_groups/kv_cache_hook.py"
 

@@ -102,7 +102,7 @@ def test_select_and_ignore_take_codes_prefixes_and_names(folder: Path) -> None:
 
 
 def test_an_unknown_selector_is_exit_2_with_a_suggestion(folder: Path) -> None:
-    run = run_cli("lint", "--select", "NEM001", write(folder, "launch.toml", FAILS))
+    run = run_cli("lint", "--select", "MEM01", write(folder, "launch.toml", FAILS))
     assert run.code == 2
     assert run.stdout == ""
     assert "Did you mean MEM001?" in run.stderr
