@@ -59,8 +59,9 @@ def decode(path: str, data: bytes) -> Document | Unreadable:
 
 
 def expand(paths: list[str], session: Session, arguments: Namespace) -> Iterator[str]:
-    """The files named, and those below the folders named, in a stable order. A file that is named is linted even where it is
+    """The files named, and those below the folders named that may hold a launch, in a stable order. A file that is named is linted even where it is
     excluded, unless the caller forces it."""
+    from preflight.discovery import walk
     from preflight.settings import matches
 
     def excluded(path: str) -> bool:
@@ -69,10 +70,6 @@ def expand(paths: list[str], session: Session, arguments: Namespace) -> Iterator
 
     for path in paths:
         if path != "-" and os.path.isdir(path):
-            for folder, folders, names in os.walk(path):
-                folders[:] = sorted(
-                    name for name in folders if not name.startswith(".") and not excluded(os.path.join(folder, name))
-                )
-                yield from (file for name in sorted(names) if not excluded(file := os.path.join(folder, name)))
+            yield from walk(path, excluded)
         elif not (arguments.force_exclude and path != "-" and excluded(path)):
             yield path
