@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from preflight.diagnostics import UNSAFE, Fix, Related, Severity
 from preflight.engines.steps import UNKNOWN, Event, Row, Setting, Step, Topic
 from preflight.engines.versions import Version
-from preflight.launch import LaunchSite
+from preflight.launch import LaunchSite, Token
 from preflight.memory.range import Range
-from preflight.text import Edit, Located, Place
+from preflight.text import Edit, Located, Place, Text
 
 if TYPE_CHECKING:
     from preflight.hardware.types import Hardware
@@ -185,6 +185,17 @@ class Launch(NamedTuple):
         argv = self.site.argv
         return self.again(self.site._replace(argv=argv[: use.first] + argv[use.last + 1 :]))
 
+    def with_setting(self, name: str, value: Any) -> Launch | None:
+        """The launch as it would be with another value of a setting, given after all that is given."""
+        if self.again is None:
+            return None
+        site, head = self.site, self.head
+        at = site.argv[-1].at if site.argv else Text.of(head.document, head.span.start, head.span.end)
+        if at is None:
+            return None
+        words = (self.flag(name), *(() if value is True else (_spell(value),)))
+        return self.again(site._replace(argv=(*site.argv, *(Token(word, at, None) for word in words))))
+
     def flag(self, name: str) -> str:
         """This release's spelling of a setting, with dashes."""
         setting = self.settings.get(name)
@@ -221,3 +232,5 @@ class Engine(NamedTuple):
     """Upstream's order in a release: the engine's own rows and those of the rules, merged."""
     budget: Callable[[Launch], Budget]
     spelling: Callable[[str, Version], str]
+    levers: Callable[[Launch, Budget], Iterable[tuple[str, Any]]] = lambda launch, budget: ()
+    """Settings with the value that is one step away, whose worth `explain` works out."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from preflight.engines.base import Launch
 from preflight.engines.steps import UNKNOWN
+from preflight.explain.steps import Step, steps
 from preflight.lint import FileResult, Resolved
 from preflight.memory.budget import Budget
 from preflight.memory.range import Range
@@ -55,6 +57,7 @@ def launch_data(resolved: Resolved) -> dict[str, Any]:
             "suggested": budget.knob.suggested,
         },
         "capacity": _capacity(budget),
+        "steps": [_step(step) for step in steps(resolved)],
         "missing": list(budget.missing),
         "verdict": verdict(resolved),
     }
@@ -70,15 +73,29 @@ def verdict(resolved: Resolved) -> str:
     return "unknown" if resolved.budget.tokens is None else "fits"
 
 
-def _range(value: Range | None, unit: float) -> dict[str, float] | None:
+def _range(value: Range | None, unit: float) -> dict[str, float | None] | None:
     if value is None:
         return None
+    names = ("floor", "low", "expected", "high", "ceil")
+    return {name: _rounded(figure / unit) for name, figure in zip(names, value, strict=True)}
+
+
+def _rounded(figure: float) -> float | None:
+    """None for a bound that nothing proves."""
+    return round(figure, 6) if isfinite(figure) else None
+
+
+def _step(step: Step) -> dict[str, Any]:
     return {
-        name: round(figure / unit, 6) for name, figure in zip(("floor", "low", "expected", "high", "ceil"), value, strict=True)
+        "setting": step.setting,
+        "value": step.value,
+        "tokens": step.tokens,
+        "pools_gib": None if step.pools is None else round(step.pools / GIB, 6),
+        "room_gib": None if step.room is None else round(step.room / GIB, 6),
     }
 
 
-def gib_range(value: Range | None) -> dict[str, float] | None:
+def gib_range(value: Range | None) -> dict[str, float | None] | None:
     return _range(value, GIB)
 
 

@@ -8,6 +8,7 @@ from textwrap import wrap
 from preflight.engines.base import Launch
 from preflight.engines.steps import UNKNOWN, show
 from preflight.explain.data import verdict
+from preflight.explain.steps import steps
 from preflight.lint import FileResult, Resolved
 from preflight.memory.budget import BEFORE_LOAD, KV_SIZING, LATE, LOAD, Budget, LedgerRow
 from preflight.memory.range import Range
@@ -51,6 +52,7 @@ def _launch(resolved: Resolved) -> Iterator[str]:
     yield ""
     yield from _ledger(budget)
     yield from _pool(budget)
+    yield from _steps(resolved)
     yield ""
     yield _VERDICTS[verdict(resolved)]
     for diagnostic in resolved.diagnostics:
@@ -139,6 +141,19 @@ def _line(name: str, value: Range | None, full: float, title: str | None = None)
 
 def _number(amount: float) -> str:
     return f"{amount / GIB:.2f}"
+
+
+def _steps(resolved: Resolved) -> Iterator[str]:
+    found = list(steps(resolved))
+    if not found:
+        return
+    yield ""
+    yield f"  {'One step of a knob':<40}{'tokens':>12}{'room for late':>16}"
+    for step in found:
+        value = f"{step.value:.6g}" if isinstance(step.value, float) else show(step.value)
+        tokens = "" if step.tokens is None else f"{step.tokens:+,.0f}"
+        room = "" if step.room is None else f"{step.room / GIB:+.2f} GiB"
+        yield f"  {f'{step.setting} {value}'[:39]:<40}{tokens:>12}{room:>16}".rstrip()
 
 
 def _pool(budget: Budget) -> Iterator[str]:

@@ -98,9 +98,9 @@ class Figure(Model):
     """low to high is the band that holds 90 % of boots."""
     expected: float
     high: float
-    floor: float
-    """What arithmetic or a measurement proves; errors are decided on floor and ceil alone."""
-    ceil: float
+    floor: float | None
+    """What arithmetic or a measurement proves; errors are decided on floor and ceil alone. null where nothing proves it."""
+    ceil: float | None
 
 
 class Hardware(Model):
@@ -177,6 +177,20 @@ class Capacity(Model):
     """Requests of the full context that fit at once."""
 
 
+class Step(Model):
+    """What one step of a knob changes, by resolving the launch again."""
+
+    setting: str
+    value: Any
+    """The value that is one step away."""
+    tokens: float | None
+    """Change of the expected tokens."""
+    pools_gib: float | None
+    """Change of the bytes of KV cache and states, GiB per GPU."""
+    room_gib: float | None
+    """Change of what late consumers leave of what is kept back for them."""
+
+
 class Launch(Model):
     path: str
     line: int = Field(ge=1)
@@ -195,6 +209,8 @@ class Launch(Model):
     kv: Kv
     static_fraction: StaticFraction
     capacity: Capacity
+    steps: list[Step] = []
+    """What one step of each knob buys; a step that changes nothing, or that the engine refuses, is left out."""
     missing: list[str] = []
     """What would have to be known for the figures that are null."""
     verdict: Literal["fails", "uncertain", "unknown", "fits"]

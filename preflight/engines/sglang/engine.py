@@ -10,6 +10,7 @@ from preflight.engines.sglang.defaults import MEMORY_ROWS
 from preflight.engines.sglang.experts import EXPERT_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
 from preflight.engines.sglang.hybrid import HYBRID_ROWS
+from preflight.engines.sglang.levers import levers
 from preflight.engines.sglang.speculative import SPECULATIVE_ROWS
 from preflight.engines.steps import Row, Step, Topic, in_order
 from preflight.engines.versions import NOT, Version, applies, parse_version
@@ -148,4 +149,5 @@ SGLANG = Engine(
     steps=steps,
     budget=memory.budget,
     spelling=spelling,
+    levers=levers,
 )
