@@ -79,15 +79,16 @@ def lint_document(document: Document, context: Context = NO_CONTEXT, chosen: Sel
 
 
 def _reported(result: FileResult, chosen: Selection) -> list[Diagnostic]:
-    kept = [diagnostic for diagnostic in _all(result) if chosen.holds(diagnostic.rule.code)]
+    """Suppression before selection: every rule ran, whether it is reported or not, so what hides nothing is known."""
+    kept = _all(result)
     suppressions = result.reading.suppressions
     if suppressions:
         from preflight.suppressions import names_of, suppress
 
         rules = registry()
-        ran = {code for code in _ran(result, rules) if chosen.holds(code)}
-        kept, wrong = suppress(kept, suppressions, names_of(rules.rules.values()), ran)
-        kept += [diagnostic for problem in wrong if chosen.holds((diagnostic := of_problem(problem, rules)).rule.code)]
+        kept, wrong = suppress(kept, suppressions, names_of(rules.rules.values()), _ran(result, rules))
+        kept += [of_problem(problem, rules) for problem in wrong]
+    kept = [diagnostic for diagnostic in kept if chosen.holds(diagnostic.rule.code)]
     if len(result.launches) > 1:
         kept = merged(kept, [(resolved.launch, resolved.diagnostics) for resolved in result.launches])
     return _sorted(kept)

@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
     "pydantic", "typer", "rich", "jsonschema", "asyncio", "importlib.metadata", "dataclasses", "inspect", "difflib", "yaml",
-    "multiprocessing", "concurrent", "email", "tempfile", "pathlib", "urllib", "ast", "preflight.report.sarif", "preflight.model.importing",
+    "multiprocessing", "concurrent", "email", "tempfile", "pathlib", "urllib",
+    "ast", "preflight.report.sarif", "preflight.model.importing",
 )  # fmt: skip
 
 
