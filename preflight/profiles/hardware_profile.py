@@ -8,10 +8,10 @@ from preflight.units import BadQuantity, parse_bytes
 
 INTERCONNECTS = ("nvlink", "nvlink-pairs", "pcie", "unified")
 GPU_KEYS = {
-    "name", "names", "memory", "memory-cuda", "compute-capability", "architecture", "interconnect", "vendor", "source",
+    "$schema", "name", "names", "memory", "memory-cuda", "compute-capability", "architecture", "interconnect", "vendor", "source",
 }  # fmt: skip
 MACHINE_KEYS = {
-    "name", "names", "gpu", "count", "nodes", "memory", "memory-cuda", "interconnect", "compute-capability",
+    "$schema", "name", "names", "gpu", "count", "nodes", "memory", "memory-cuda", "interconnect", "compute-capability",
     "architecture", "driver", "cuda", "host-memory", "vendor", "source",
 }  # fmt: skip
 

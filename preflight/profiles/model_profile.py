@@ -14,7 +14,7 @@ from preflight.model.importing.config import model_from_config
 from preflight.model.types import Component, LayerGroup, Model, Vision
 from preflight.profiles.hardware_profile import BadProfile, check_keys, sources, words
 
-TOP = {"name", "names", "source", "config", "hf-quant-config", "model", "attention", "components", "vision"}
+TOP = {"$schema", "name", "names", "source", "config", "hf-quant-config", "model", "attention", "components", "vision"}
 STATED = {field.replace("_", "-") for field in Model._fields} - {"name", "attention", "components", "vision", "source"}
 
 
