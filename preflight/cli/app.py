@@ -161,6 +161,33 @@ def profile_show(name: Annotated[str, typer.Argument(help="A model, a GPU, a mac
     say(text)
 
 
+@profile.command("model")
+def profile_model_command(
+    path: Annotated[str, typer.Argument(help="A model directory, its config.json, safetensors or a GGUF file.")],
+    name: Annotated[str | None, typer.Option("--name", help="Name of the profile.")] = None,
+) -> None:
+    """Print a profile of a model from its own files, to be committed beside the launch file."""
+    from preflight.profiles.commands import profile_model
+    from preflight.profiles.results import Broken
+
+    text = profile_model(path, name)
+    fail(text.message) if isinstance(text, Broken) else say(text)
+
+
+@profile.command("hardware")
+def profile_hardware_command(
+    saved: Annotated[Path | None, typer.Option("--from", help="Saved output of nvidia-smi or rocm-smi.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the profile.")] = None,
+    against: Annotated[str | None, typer.Option("--against", help="A declared profile: print the differences instead.")] = None,
+) -> None:
+    """Print a profile of this machine, or say how it differs from a declared one."""
+    from preflight.profiles.commands import differences, profile_hardware
+    from preflight.profiles.results import Broken
+
+    text = profile_hardware(saved, name) if against is None else differences(against, saved, Path.cwd())
+    fail(text.message) if isinstance(text, Broken) else say(text)
+
+
 @catalog.command("build")
 def catalog_build(
     wheels: Annotated[list[Path], typer.Argument(help="Wheels of the engine, one per release.")],

@@ -6,7 +6,7 @@ from pathlib import Path
 from preflight.hardware.found import BadOutput, Found
 from preflight.hardware.types import Gpu
 from preflight.profiles.files import read_toml
-from preflight.profiles.find import compiled, find_gpu
+from preflight.profiles.find import compiled, find_gpu, find_hardware
 from preflight.profiles.hardware_profile import BadProfile
 from preflight.profiles.results import Broken
 from preflight.profiles.spelling import hardware_key
@@ -55,6 +55,23 @@ def hardware_toml(found: Found, name: str | None = None) -> str:
         "source": {"memory": f"{found.source} on this machine"},
     }
     return toml_text(table)
+
+
+def differences(declared: str, saved: Path | None, near: Path) -> str | Broken:
+    """How the machine differs from a declared profile, one line each; "no differences" where it does not."""
+    from preflight.hardware.compare import compare
+    from preflight.hardware.types import Hardware
+
+    profile = find_hardware(declared, near)
+    if isinstance(profile, Broken):
+        return profile
+    if not isinstance(profile, Hardware):
+        return Broken(declared, f"{declared} is not in the catalogue. `preflight profile list hardware` shows the names.")
+    found = seen(saved)
+    if isinstance(found, Broken):
+        return found
+    lines = [f"{one.kind}: {one.message} {one.remedy}" for one in compare(profile, found)]
+    return "\n".join(lines) or "no differences"
 
 
 def known_gpu(printed: str) -> Gpu | None:

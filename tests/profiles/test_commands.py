@@ -3,11 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+import tomli
+
 from preflight.hardware.types import Hardware
 from preflight.model.types import Model, Parallel
 from preflight.model.weights import weight_rows
 from preflight.profiles.commands import profile_hardware, profile_model
 from preflight.profiles.find import find_hardware, find_model
+from preflight.profiles.hardware_profile import gpu_from_table
 from preflight.profiles.results import Broken
 from tests.hardware.test_reading import CSV, ROCM_TEXT, TABLE, TOPOLOGY
 from tests.model.test_files import SMALL, directory, header, small_shapes
@@ -73,3 +77,23 @@ def test_long_lists_of_modules_are_written_as_patterns(tmp_path: Path) -> None:
     assert isinstance(profile, Model)
     assert isinstance(original, Model)
     assert profile.components == original.components
+
+
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from preflight.cli.app import run_app
+
+    (tmp_path / "smi.txt").write_text(TABLE + TOPOLOGY)
+    assert run_app(["profile", "hardware", "--from", str(tmp_path / "smi.txt"), "--name", "ours"]) == 0
+    assert 'name = "ours"' in capsys.readouterr().out
+    assert run_app(["profile", "hardware", "--from", str(tmp_path / "smi.txt"), "--against", "8x-h100"]) == 0
+    assert "fewer-gpus: 8 GPUs are declared, 2 were found." in capsys.readouterr().out
+    assert run_app(["profile", "model", str(directory(tmp_path / "m", SMALL, {}))]) == 0
+    assert "[config]" in capsys.readouterr().out
+    assert run_app(["profile", "model", str(tmp_path / "none")]) == 2
+    assert run_app(["profile", "hardware", "--from", str(tmp_path / "none.txt")]) == 2
+
+
+def test_the_gpu_example_of_contributing_is_a_profile() -> None:
+    text = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    block = next(block.split("```")[0] for block in text.split("```toml\n")[1:] if "memory-cuda" in block)
+    assert gpu_from_table(tomli.loads(block)).compute_capability == (9, 0)
