@@ -32,6 +32,8 @@ _CAUSES = {
 }
 """One cause, one finding: what a code silences in its launch."""
 _READERS_OWN = ("CFG", "UNT")
+_OF_A_HISTORY = ("FLG0",)
+"""Rules on flags that need the engine's flag history."""
 
 
 class Resolved(NamedTuple):
@@ -144,9 +146,15 @@ def _ran(result: FileResult, rules: Registry) -> set[str]:
     """The rules of which it can be said that they found nothing: those that see one launch at a time, of a launch that was
     judged, and about memory only where it is known."""
     between = {check.rule.code for check in rules.checks if check.needs == ("project",)}
+    if not any(one.launch.engine.read for one in result.launches):  # an engine without rows and flag history
+        between |= {code for code in rules.rules if code.startswith(_OF_A_HISTORY)} | _of_rows(rules)
     known = all(one.budget.tokens is not None for one in result.launches)
     seen = {code for code in rules.rules if code not in between and (known or not code.startswith(MEMORY_FAMILIES))}
     return seen if result.launches else {code for code in seen if code.startswith(_READERS_OWN)}
+
+
+def _of_rows(rules: Registry) -> set[str]:
+    return {topic.code for _row, topic in rules.topics}
 
 
 def _without_effects(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -215,6 +215,36 @@ def _spell(value: Any) -> str:
     return str(value)
 
 
+class Spread(NamedTuple):
+    """How a launch spreads over GPUs: `ranks` in all, over `nodes` of the engine's own counting, as the product of `sizes`.
+
+    None where it cannot be told, or where other launches hold a part of the ranks. `first` and `step` number the GPUs of a
+    node. `rendezvous`: the setting that names the address where several nodes meet, where it is given.
+    """
+
+    ranks: int | None = None
+    nodes: int | None = None
+    sizes: tuple[str, ...] = ()
+    first: int = 0
+    step: int = 1
+    rendezvous: str | None = None
+
+
+class Listening(NamedTuple):
+    """Where the server of a launch answers; None where it cannot be told, or where it does not answer at all."""
+
+    host: str | None = None
+    port: int | None = None
+
+
+def _no_spread(launch: Launch) -> Spread:
+    return Spread()
+
+
+def _not_listening(launch: Launch) -> Listening:
+    return Listening()
+
+
 class Engine(NamedTuple):
     """What an engine gives to the linter. A rule knows no engine's words: they come from here."""
 
@@ -234,3 +264,5 @@ class Engine(NamedTuple):
     spelling: Callable[[str, Version], str]
     levers: Callable[[Launch, Budget], Iterable[tuple[str, Any]]] = lambda launch, budget: ()
     """Settings with the value that is one step away, whose worth `explain` works out."""
+    spread: Callable[[Launch], Spread] = _no_spread
+    listens: Callable[[Launch], Listening] = _not_listening

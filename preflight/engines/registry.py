@@ -8,9 +8,13 @@ NAMES = ("sglang", "vllm")
 
 
 def find_engine(name: str | None) -> Engine | None:
-    """None for an engine that is not known, or not modelled yet."""
+    """None for an engine that is not known."""
     if name == "sglang":
         from preflight.engines.sglang.engine import SGLANG
 
         return SGLANG
+    if name == "vllm":
+        from preflight.engines.vllm.engine import VLLM
+
+        return VLLM
     return None

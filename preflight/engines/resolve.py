@@ -120,6 +120,8 @@ def choose_version(site: LaunchSite, engine: Engine, context: Context) -> tuple[
     """The release that judges a launch. Not given: the newest that the project allows, memory capped at warning."""
     located = site.version or context.engine_version
     releases = engine.releases()
+    if not releases:
+        return _without_history(located), None
     spec = None if located is None else parse_spec(located.value)
     if located is not None and spec is None:
         finding = Finding(
@@ -131,6 +133,13 @@ def choose_version(site: LaunchSite, engine: Engine, context: Context) -> tuple[
     if located is None or spec is None or spec.exact is None:
         return _any_release(releases, spec), None
     return _exact(spec, located, engine, releases)
+
+
+def _without_history(located: Located[str] | None) -> VersionChoice:
+    """For an engine of whose releases nothing is known, so that no finding hangs on one."""
+    version = None if located is None else parse_version(located.value)
+    given = None if located is None or version is None else located.value.strip().lstrip("=v ")
+    return VersionChoice(version or (), given or "", given, ERROR, known=False)
 
 
 def _any_release(releases: Sequence[str], spec: VersionSpec | None) -> VersionChoice:

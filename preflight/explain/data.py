@@ -31,7 +31,7 @@ def launch_data(resolved: Resolved) -> dict[str, Any]:
         "name": launch.site.name,
         "engine": launch.engine.name,
         "engine_version": launch.version.given,
-        "judged_as": launch.version.text,
+        "judged_as": launch.version.text or None,
         "hardware": _hardware(launch),
         "model": {"profile": launch.profile_names.get("model"), "draft": launch.profile_names.get("draft")},
         "flags": {name: _setting(launch, name) for name in sorted(launch.settings)},

@@ -20,6 +20,9 @@ _SHOWN = (
     "tp-size",
     "pp-size",
     "dp-size",
+    "tensor-parallel-size",
+    "pipeline-parallel-size",
+    "data-parallel-size",
     "ep-size",
     "mem-fraction-static",
     "gpu-memory-utilization",
@@ -30,6 +33,7 @@ _SHOWN = (
     "kv-cache-dtype",
     "max-running-requests",
     "context-length",
+    "max-model-len",
     "speculative-algorithm",
 )
 _VERDICTS = {
@@ -65,7 +69,8 @@ def _launch(resolved: Resolved) -> Iterator[str]:
 
 
 def _title(launch: Launch) -> str:
-    version = launch.version.given or f"(version not given; judged as {launch.version.text})"
+    judged = f"; judged as {launch.version.text}" if launch.version.text else ""
+    version = launch.version.given or f"(version not given{judged})"
     parts = [f"{launch.engine.title} {version}"]
     model = launch.profile_names.get("model")
     if model:

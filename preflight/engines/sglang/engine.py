@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from preflight.engines.base import Engine
 from preflight.engines.sglang import attention, graphs, memory, plain
 from preflight.engines.sglang.defaults import MEMORY_ROWS
+from preflight.engines.sglang.deployment import listens, spread
 from preflight.engines.sglang.experts import EXPERT_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
 from preflight.engines.sglang.hybrid import HYBRID_ROWS
@@ -150,4 +151,6 @@ SGLANG = Engine(
     budget=memory.budget,
     spelling=spelling,
     levers=levers,
+    spread=spread,
+    listens=listens,
 )
