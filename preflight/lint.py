@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from preflight.copies import merged
-from preflight.diagnostics import NOTE, Diagnostic, Fix
+from preflight.diagnostics import NOTE, Diagnostic, Fix, Severity
 from preflight.engines.base import Launch
 from preflight.engines.registry import find_engine
 from preflight.engines.resolve import NO_CONTEXT, Context, resolver
@@ -158,10 +158,16 @@ def _of_rows(rules: Registry) -> set[str]:
 
 
 def _without_effects(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Drops what a cause in the same launch explains."""
-    codes = {diagnostic.rule.code for diagnostic in diagnostics}
-    effects = {effect for cause in codes for effect in _CAUSES.get(cause, ())}
-    return [diagnostic for diagnostic in diagnostics if diagnostic.rule.code not in effects]
+    """Drops what a cause in the same launch explains; a cause that is only likely explains no error."""
+    worst: dict[str, Severity] = {}
+    for cause in diagnostics:
+        for effect in _CAUSES.get(cause.rule.code, ()):
+            worst[effect] = max(worst.get(effect, cause.severity), cause.severity)
+    return [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.rule.code not in worst or diagnostic.severity > worst[diagnostic.rule.code]
+    ]
 
 
 def _all(result: FileResult) -> list[Diagnostic]:

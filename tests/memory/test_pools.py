@@ -75,7 +75,8 @@ def test_sparse_attention_chooses_eight_bits_on_blackwell() -> None:
 
 
 def test_a_pathless_draft_is_charged_only_where_the_engine_knows_it() -> None:
-    flags = {"speculative_algorithm": "EAGLE", "speculative_num_draft_tokens": 4, "max_running_requests": 48, "tp_size": 4}
+    flags: dict[str, Any] = {"speculative_algorithm": "EAGLE", "speculative_num_draft_tokens": 4, "max_running_requests": 48}
+    flags["tp_size"] = 4
     model = QWEN3_NEXT._replace(mtp_layers=1, architecture="Qwen3_5MoeForConditionalGeneration")
     assert cell("0.5.15", model, **flags) == 12_288
     assert cell("0.5.15", DEEPSEEK_V3, **flags) == 71_424
@@ -107,7 +108,11 @@ def test_states_are_fixed_without_a_radix_cache() -> None:
 
 
 def test_drafts_keep_states_of_their_own() -> None:
-    flags = {"speculative_algorithm": "EAGLE", "speculative_num_draft_tokens": 4, "max_running_requests": 48}
+    flags: dict[str, Any] = {
+        "speculative_algorithm": "EAGLE",
+        "speculative_num_draft_tokens": 4,
+        "max_running_requests": 48,
+    }
     assert split("0.5.9", **flags)[0] == int((30 * GIB - 48 * 4 * S) * 0.9 / 1.9 // S)
     states_joint, rest = split("0.5.15", mamba_radix_cache_strategy="no_buffer", **flags)
     assert states_joint == int(30 * GIB * 0.9 / 1.9 // (S * (1 + 4 / 3)))

@@ -58,7 +58,8 @@ def pools(found: Budget) -> float | None:
 @FEW
 @given(LAUNCHES, st.integers(16_000, 200_000), st.integers(1, 100_000), st.sampled_from((0.3, 0.6, 0.8, 0.9, 0.97)))
 def test_more_memory_never_adds_a_memory_error(launch: dict[str, Any], memory: int, more: int, fraction: float) -> None:
-    assert memory_errors(text(launch, memory + more, fraction)) <= memory_errors(text(launch, memory, fraction))
+    if memory_errors(text(launch, memory + more, fraction)):
+        assert memory_errors(text(launch, memory, fraction))
 
 
 @FEW
