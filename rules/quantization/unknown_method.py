@@ -51,4 +51,12 @@ ROWS = (
         says="GPTQ checkpoints need compute capability 8.0 since SGLang 0.5.20. Use an AWQ or unquantised checkpoint.",
         source="srt/layers/quantization/__init__.py",
     ),
+    Row(
+        "Q3",
+        REFUSES,
+        when=lambda s: s.quantization is None and config_quantization(s) == "mxfp4",
+        versions="..0.4.10",
+        says="MXFP4 checkpoints are unknown before SGLang 0.5. Use a newer release.",
+        source="srt/layers/quantization/__init__.py",
+    ),
 )

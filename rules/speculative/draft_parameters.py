@@ -52,6 +52,7 @@ ROWS = (
         "S3",
         REFUSES,
         when=lambda s: eagle(s) and s.speculative_num_steps is not None and s.speculative_eagle_topk is None,
+        versions="0.5.2..",
         says="speculative-num-steps {speculative_num_steps} without speculative-eagle-topk stops {speculative_algorithm} with a "
         "TypeError. Give speculative-eagle-topk too: 1 for a chain, more for a tree.",
         at="speculative-num-steps",

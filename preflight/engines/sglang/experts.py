@@ -201,6 +201,13 @@ def draft_moe(s: State) -> bool:
     return deepseek_moe(s) and cuda_major(s) == 10
 
 
+def _places_experts(s: State) -> bool:
+    """Whether experts are placed by a plan; up to 0.5.5 the trivial one counts as such."""
+    if not at_least(s, "0.5.8"):
+        return s.init_expert_location is not None
+    return s.init_expert_location not in (None, "trivial")
+
+
 def _draft_kernels(s: State) -> tuple[str, str]:
     return ("deep_gemm", "deepep") if s.flag("SGLANG_NVFP4_CKPT_FP8_NEXTN_MOE") else ("triton", "none")
 
@@ -225,7 +232,8 @@ def _row(name: str, when: Any, sets: Any, value: Any, versions: str, step: str, 
 
 
 EXPERT_ROWS = (
-    _row("E1-ep", lambda s: bool(s.enable_ep_moe), "ep-size", lambda s: s.tp_size, "..0.5.2", "early", 40),
+    _row("E1-ep", lambda s: bool(s.enable_ep_moe), "ep-size", lambda s: s.tp_size, "..0.4.6", "early", 40),
+    _row("E1-ep", lambda s: bool(s.enable_ep_moe), "ep-size", lambda s: s.tp_size, "0.5.2..0.5.2", "early", 40),
     _row("E1-deepep", lambda s: bool(s.enable_deepep_moe), "ep-size", lambda s: s.tp_size, "..0.4.10", "a2a", 10),
     _row("E1-flag", lambda s: bool(s.enable_deepep_moe), "moe-a2a-backend", "deepep", "0.5.2..0.5.2", "early", 40),
     _row(
@@ -412,7 +420,7 @@ EXPERT_ROWS = (
     ),
     _row(
         "E19",
-        lambda s: s.ep_dispatch_algorithm is None and (bool(s.enable_eplb) or s.init_expert_location not in (None, "trivial")),
+        lambda s: s.ep_dispatch_algorithm is None and (bool(s.enable_eplb) or _places_experts(s)),
         "ep-dispatch-algorithm",
         lambda s: "dynamic" if at_least(s, "0.5.18") and s.moe_a2a_backend == "none" else "static",
         "0.4.10..",

@@ -82,6 +82,16 @@ _SOURCE = "srt/server_args.py `_handle_mamba_radix_cache` (0.5.15: srt/arg_group
 
 HYBRID_ROWS = (
     Row(
+        "W1",
+        SETS,
+        when=lambda s: s.mamba_radix_cache_strategy == "auto",
+        versions="0.5.8..0.5.12",
+        sets="mamba-radix-cache-strategy",
+        value="no_buffer",
+        source="srt/server_args.py, missing defaults",
+        step="early",
+    ),
+    Row(
         "W6",
         SETS,
         when=lambda s: s.model.architecture in UNCACHED,

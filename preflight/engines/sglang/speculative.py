@@ -130,7 +130,7 @@ def overlap_forced(s: State) -> bool:
 
 
 def chain_tokens_differ(s: State) -> bool:
-    if not eagle(s) or s.speculative_eagle_topk != 1:
+    if not eagle(s) or s.speculative_eagle_topk != 1 or s.speculative_num_steps is None:
         return False
     return bool(s.speculative_num_draft_tokens != s.speculative_num_steps + 1)
 
