@@ -244,7 +244,7 @@ ROWS = (
         "P28-both",
         REFUSES,
         when=lambda s: s.dcp_size > 1 and s.enable_prefill_cp,
-        versions="0.5.20..",
+        versions="0.5.23..",
         says="dcp-size {dcp_size} does not work with enable-prefill-cp. Take one of them out.",
         at="dcp-size",
         fix=(Set("dcp-size", 1), Set("enable-prefill-cp", None)),

@@ -12,10 +12,16 @@ model whose rope scaling is meant to be extended gets it by json-model-override-
 sglang srt/configs/model_config.py `_derive_context_length` and its predecessors, 0.4.6.post5 to 0.5.23.
 """
 
+from preflight.engines.sglang.facts import at_least
 from preflight.engines.steps import REFUSES, WARNS, Row, Set, State, Topic
 
 TOPIC = Topic("SCH002", "context-above-model", "sglang", "model-config")
 _ALLOWS = "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"
+
+
+def _allowed(s: State) -> bool:
+    """Up to 0.4.10 the variable is on unless it is set to false."""
+    return s.flag(_ALLOWS, default=not at_least(s, "0.5"))
 
 
 def _longer(s: State) -> bool:
@@ -30,7 +36,7 @@ ROWS = (
     Row(
         "C3",
         REFUSES,
-        when=lambda s: _longer(s) and not s.flag(_ALLOWS),
+        when=lambda s: _longer(s) and not _allowed(s),
         says=_SAYS + ". Lower it, or set " + _ALLOWS + "=1 and test the answers.",
         at="context-length",
         fix=(Set("context-length", lambda s: s.model.context_length),),
@@ -41,7 +47,7 @@ ROWS = (
     Row(
         "C3-allowed",
         WARNS,
-        when=lambda s: _longer(s) and s.flag(_ALLOWS),
+        when=lambda s: _longer(s) and _allowed(s),
         says=_SAYS
         + ", which "
         + _ALLOWS

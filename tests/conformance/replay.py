@@ -38,6 +38,8 @@ from tests.conformance.record import read
 HERE = Path(__file__).parent
 MIB = 1 << 20
 
+CRASHES: Counter[str] = Counter()
+"""Rows whose code failed on a recorded launch."""
 NORMALIZED = {
     "cuda_graph_backend": "cuda-graph-backend-decode",
     "prefill_cuda_graph_backend": "cuda-graph-backend-prefill",
@@ -93,7 +95,8 @@ def examine(record: dict[str, Any], version: str) -> tuple[Launch, list[Diagnost
     """The launch as we resolve it for a release, with all that we find in it."""
     resolved = resolver_of(record, version)
     launch = resolved.at(resolved.versions)
-    assert not launch.crashes, launch.crashes
+    for row, error in launch.crashes:
+        CRASHES[f"{row}: {error!r}"] += 1
     checks = (check for check in registry().checks if check.needs == ("launch",))
     by_rules = [of_finding(finding, check.rule, launch) for check in checks for finding in check(launch=launch)]
     return launch, of_trace(launch, resolved, registry()) + by_rules
@@ -289,6 +292,7 @@ def main() -> None:
         if options.version in ("", version) and (not wanted or record["row"].rstrip("!=?") in wanted):
             by_version[version].append(compare(record, version))
     print(table_of(by_version))
+    sys.stdout.writelines(f"crash  {count:4} {what}\n" for what, count in CRASHES.most_common())
     everything = [row for rows in by_version.values() for row in rows]
     sys.stdout.writelines(f"{line}\n" for line in worst(everything, options.limit, options.wrong))
     sys.stdout.writelines(f"{line}\n" for line in examples(everything, options.examples, options.grep))

@@ -104,11 +104,12 @@ def _by_major(**picks: str) -> Any:
 
 
 def _qwen_hybrid(s: State) -> str:
+    """Asked before an automatic cache strategy is settled, so only one that was given counts."""
     if not at_least(s, "0.5.10") or default_backend(s) != "trtllm_mha":
         return "triton"
-    paged = str(s.mamba_radix_cache_strategy).startswith("extra_buffer") and not s.disable_radix_cache
-    needs_single = not paged and not s.disable_radix_cache and s.speculative_algorithm is None
-    return "triton" if needs_single else "trtllm_mha"
+    given = s.given("mamba-radix-cache-strategy") and str(s.mamba_radix_cache_strategy).startswith("extra_buffer")
+    paged = given or s.disable_radix_cache or s.speculative_algorithm is not None
+    return "trtllm_mha" if paged else "triton"
 
 
 def _dsa_backends(s: State) -> tuple[str, str]:
@@ -199,7 +200,13 @@ MODEL_ROWS = (
         versions="0.5.12..",
         sets="kv-cache-dtype",
     ),
-    _default("A1-gpt-oss", _is("GptOssForCausalLM"), _by_major(m9="fa3", m10="trtllm_mha", other="triton"), versions="0.5.2.."),
+    _default(
+        "A1-gpt-oss",
+        _is_alone("GptOssForCausalLM"),
+        _by_major(m9="fa3", m10="trtllm_mha", other="triton"),
+        versions="0.5.2..0.5.2",
+    ),
+    _default("A1-gpt-oss", _is("GptOssForCausalLM"), _by_major(m9="fa3", m10="trtllm_mha", other="triton"), versions="0.5.5.."),
     _default("A1-llama4", _is_alone(*LLAMA4), _by_major(m9="fa3", m10="trtllm_mha", other="triton"), versions="0.5.8.."),
     _default(
         "A1-llama4",

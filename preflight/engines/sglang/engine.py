@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from preflight.engines.base import Engine
-from preflight.engines.sglang import attention, graphs, memory, plain
+from preflight.engines.sglang import attention, graphs, memory, models, plain
 from preflight.engines.sglang.defaults import MEMORY_ROWS
 from preflight.engines.sglang.deployment import listens, spread
 from preflight.engines.sglang.experts import EXPERT_ROWS
@@ -101,7 +101,7 @@ _MOVED: tuple[tuple[str, str, str], ...] = (
 _OWN_ROWS: dict[str, tuple[Row, ...]] = {
     "graph-config": graphs.CONFIG_ROWS,
     "gpu-memory": MEMORY_ROWS,
-    "model": attention.MODEL_ROWS,
+    "model": (*attention.MODEL_ROWS, *models.ROWS),
     "attention": (*attention.ROWS, *graphs.LATE_ROWS),
     "model-config": HYBRID_ROWS,
     "moe": EXPERT_ROWS,

@@ -96,16 +96,16 @@ def multimodal(s: State) -> bool:
     """Whether the model is *enabled as* multimodal: some architectures are text-only unless the launch says otherwise."""
     model: Any = s.model
     architecture = model.architecture
-    if model.known("vision") is None and not model.known("multimodal"):
+    text_only = architecture in _TEXT_ONLY_BY_DEFAULT and (at_least(s, "0.5") or not str(architecture).startswith("Step3"))
+    if model.known("vision") is None and not model.known("multimodal") and not text_only:
         return False
-    text_only = architecture in _TEXT_ONLY_BY_DEFAULT and at_least(s, "0.5")
     if architecture == "InklingForConditionalGeneration" and at_least(s, "0.5.18"):
         text_only = True
     return bool(s.enable_multimodal) or not text_only
 
 
 def is_mla(s: State) -> bool:
-    return bool(s.model.is_mla)
+    return bool(s.model.is_mla) and not str(s.model.architecture).startswith("DeepseekV4")
 
 
 def is_dsa(s: State) -> bool:
@@ -231,7 +231,6 @@ def _breakable_0_5_15(s: State) -> bool:
         or s.moe_a2a_backend not in (None, "none")
         or s.enable_dp_attention
         or multimodal(s)
-        or s.disaggregation_mode not in (None, "null")
     )
 
 
@@ -246,7 +245,6 @@ def _breakable_0_5_18(s: State) -> bool:
         or s.enable_two_batch_overlap
         or s.moe_a2a_backend not in (None, "none", "deepep", "megamoe", "flashinfer")
         or (s.pp_size > 1 and at_least(s, "0.5.20"))
-        or s.disaggregation_mode == "decode"
         or (multimodal(s) and architecture not in _PREFILL_GRAPH_ALLOWED)
     )
 

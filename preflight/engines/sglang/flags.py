@@ -55,13 +55,17 @@ _SIZES = ("tp-size", "pp-size", "dp-size", "dcp-size", "gpu-id-step")
 """One where a release has no such flag yet."""
 
 
+_SUPPRESSED = "==SUPPRESS=="
+"""The default of an old spelling that sets nothing where it is not given."""
+
+
 @lru_cache(maxsize=4)
 def defaults(release: str) -> dict[str, Setting]:
     """What a release takes where nothing is given; None and False are left out."""
     found = {}
     for flag in table(release).flags():
         value = flag.default if flag.default is not None else flag.fallback
-        if value is not None and value is not False and flag.writes == flag.setting:
+        if value not in (None, False, _SUPPRESSED) and flag.writes == flag.setting:
             found[flag.setting] = Setting(value, ENGINE_DEFAULT, None, preferred(flag))
     for name in _SIZES:
         found.setdefault(name, Setting(1, ENGINE_DEFAULT))

@@ -14,6 +14,7 @@ from preflight.engines.sglang.facts import (
     breakable_default,
     on_cuda,
     piecewise_reasons,
+    prefill_graph_list,
     prefill_graph_most,
 )
 from preflight.engines.steps import FILE, MODEL_OVERRIDE, SETS, UNKNOWN, Row, State, Unknown
@@ -73,6 +74,16 @@ def _largest(s: State) -> int:
     return int(max(sizes))
 
 
+def _in_eights(s: State) -> tuple[list[int], int]:
+    """The prefill sizes with DeepEP: multiples of 8, as other sizes can hang its exchange under capture."""
+    given, most = s.cuda_graph_bs_prefill, s.cuda_graph_max_bs_prefill
+    sizes = given if given is not None else prefill_graph_list(s, most or 2048)
+    if not sizes or UNKNOWN in sizes:
+        raise Unknown("cuda-graph-bs-prefill")
+    aligned = sorted({-(-size // 8) * 8 for size in sizes})
+    return (list(sizes), most) if aligned == sorted(sizes) else (aligned, aligned[-1])
+
+
 def prefill_graph_off(s: State) -> bool:
     """Whether the default prefill graph is turned off for what the launch is."""
     return not breakable_default(s)
@@ -123,7 +134,7 @@ CONFIG_ROWS = (
         sets=DECODE,
         value="disabled",
         source=_SOURCE,
-        order=30,
+        order=50,
     ),
     Row(
         "G3",
@@ -133,7 +144,7 @@ CONFIG_ROWS = (
         sets=PREFILL,
         value="disabled",
         source=_SOURCE,
-        order=30,
+        order=50,
     ),
     Row(
         "G8-decode",
@@ -154,6 +165,26 @@ CONFIG_ROWS = (
         value=lambda s: "disabled" if not on_cuda(s) or prefill_graph_off(s) else "breakable",
         source=_SOURCE,
         order=40,
+    ),
+    Row(
+        "G14",
+        SETS,
+        when=lambda s: s.moe_a2a_backend == "deepep" and s.cuda_graph_backend_prefill == "breakable",
+        versions="0.5.18..",
+        sets=("cuda-graph-bs-prefill", "cuda-graph-max-bs-prefill"),
+        value=_in_eights,
+        source=_SOURCE,
+        order=45,
+    ),
+    Row(
+        "G2-0.5.15",
+        SETS,
+        when=lambda s: s.disaggregation_mode == "prefill",
+        versions="0.5.15..0.5.15",
+        sets="disable-cuda-graph",
+        value=True,
+        source="srt/arg_groups/pd_disaggregation_hook.py",
+        order=5,
     ),
     Row(
         "G9",
@@ -224,7 +255,36 @@ def _deepseek_trtllm_mla(s: State) -> bool:
     return bool(prefill == "trtllm_mla" and s.model.architecture == "DeepseekV3ForCausalLM")
 
 
+def _bypasses_routing(s: State) -> bool:
+    """MoE runners whose routing the piecewise graph cannot capture."""
+    if s.moe_runner_backend not in ("flashinfer_trtllm", "flashinfer_mxfp4") or s.enforce_piecewise_cuda_graph:
+        return False
+    return bool(s.model.architecture != "GptOssForCausalLM")
+
+
 LATE_ROWS = (
+    Row(
+        "G9-moe",
+        SETS,
+        when=_bypasses_routing,
+        versions="0.5.10..0.5.12",
+        sets="disable-piecewise-cuda-graph",
+        value=True,
+        source="srt/server_args.py _handle_moe_kernel_config",
+        step="moe",
+        order=90,
+    ),
+    Row(
+        "P6-reported",
+        SETS,
+        when=lambda s: s.attn_dp_size > 1,
+        versions="0.5.23..",
+        sets="enable-dp-attention",
+        value=True,
+        source="srt/server_args.py resolved_dict",
+        step="graph-final",
+        order=90,
+    ),
     Row(
         "G15",
         SETS,
