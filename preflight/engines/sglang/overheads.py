@@ -59,7 +59,7 @@ def before_load(total: float, usable: float | None, ranks: int, link: str | None
 
 def unified(total: float) -> Three:
     """The same where the GPU shares its memory with the host, whose own use is not known."""
-    return 0.02 * total, 0.1 * total, 0.3 * total
+    return _stated("unified_share", total)
 
 
 def load_leftover(weights: float) -> Three:
@@ -77,9 +77,14 @@ def prefill_graphs() -> Three:
     return _stated("prefill_graph_gib", GIB)
 
 
-def activations(bytes_by_geometry: float) -> Three:
-    """The peak of the first prefill, from the bytes that its widest layer holds at once."""
-    return _stated("activation_scale", bytes_by_geometry)
+def activations(tokens: int, hidden: int, bytes_by_geometry: float) -> Three:
+    """The peak of the first prefill: what its widest layer holds at once, and no less than boots commonly show per token.
+
+    Models narrower than 4096 have less in proportion.
+    """
+    shape = _stated("activation_scale", bytes_by_geometry)
+    common = _stated("activation_mib_per_token", MIB * tokens * min(1.0, hidden / 4096))
+    return max(shape[0], common[0]), max(shape[1], common[1]), max(shape[2], common[2])
 
 
 def vision() -> Three:
