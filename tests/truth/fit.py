@@ -8,7 +8,7 @@ least sum of absolute errors, each constant in turn by a weighted median:
 - the rest that a pool's tokens imply (boots without any other figure).
 
 The two spreads make the band: the first is half as much again as the nine-in-ten error before loading, the second is widened
-until nine of ten rests of the third kind lie inside. Every source is then left out once, and met with constants fitted to the
+until nineteen of twenty rests of the third kind lie inside. Every source is then left out once, and met with constants fitted to the
 others.
 """
 
@@ -112,7 +112,7 @@ def fit(found: Sequence[Equation]) -> dict[str, float]:
     constants["before_spread_gib"] = UNSEEN * quantile(errors, 0.9)
     rests = [one for one in found if one.kind == "rest"]
     share = 0.005
-    while sum(within(one, constants | {"load_spread_share": share}) for one in rests) < 0.9 * len(rests) and share < 0.03:
+    while sum(within(one, constants | {"load_spread_share": share}) for one in rests) < 0.95 * len(rests) and share < 0.03:
         share += 0.0005
     constants["load_spread_share"] = share
     return {name: round(value, 4) for name, value in constants.items()}

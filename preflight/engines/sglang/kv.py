@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from preflight.engines.sglang.compressed import compressed_cell, fixed_bytes, is_compressed
 from preflight.engines.sglang.facts import (
     DRAFT_COUNTED,
     algorithm,
@@ -96,12 +97,14 @@ class Pool(NamedTuple):
     states: States | None = None
     sliding: Sliding | None = None
     stored: float | None = None
+    fixed: float = 0.0
+    """Bytes that are taken first, whatever the tokens."""
 
     def size(self, rest: float) -> Size:
         """The pools in `rest` bytes, nothing below 0."""
         rest = min(max(rest, -_FAR), _FAR)
         split = None if self.states is None else self.states.split(rest)
-        left = rest if split is None else split.rest
+        left = (rest if split is None else split.rest) - self.fixed
         if self.sliding is not None:
             left -= self.sliding.fixed
         slots = int(left // self.cell) + self.extra
@@ -109,7 +112,7 @@ class Pool(NamedTuple):
             slots = min(slots, self.limit)
         tokens = max(slots // self.page * self.page, 0)
         window = None if self.sliding is None else self.sliding.window_tokens(tokens, self.page)
-        fixed = 0.0 if self.sliding is None else self.sliding.fixed
+        fixed = self.fixed + (0.0 if self.sliding is None else self.sliding.fixed)
         return Size(
             tokens,
             tokens * self.cell + (fixed if tokens else 0.0),
@@ -187,10 +190,10 @@ def pool(s: State, model: Model) -> Pool:
     """How the KV cache of the fullest rank is sized. Raises Unknown, naming what is missing."""
     if model.attention is None or model.layers is None:
         raise Unknown("the model's attention layers")
-    if any(group.compress_ratio is not None for group in model.attention):
-        raise Unknown("the pools of compressed attention")
     page = page_size(s)
     limit = None if s.max_total_tokens is None else int(s.max_total_tokens)
+    if is_compressed(model):
+        return Pool(compressed_cell(s, model), max(page, 256), limit, fixed=fixed_bytes(s, model))
     if keeps_two_pools(s, model):
         sliding = _sliding(s, model, page)
         if limit is not None and not at_least(s, "0.5.12"):

@@ -189,7 +189,9 @@ def _activations(s: State, model: Model | None) -> Iterator[LedgerRow]:
         routed = model.experts_per_token * (3 * model.moe_intermediate_size / ranks + model.hidden_size)
         width = max(width, routed)
     size = tokens * 2 * (8 * model.hidden_size + width) + graph_batch(s) * (model.vocab_size or 0) * 8
-    yield LedgerRow("activations", LATE, estimated(overheads.activations(tokens, model.hidden_size, size)), "estimate by geometry and chunk")
+    yield LedgerRow(
+        "activations", LATE, estimated(overheads.activations(tokens, model.hidden_size, size)), "estimate by geometry and chunk"
+    )
 
 
 def _multimodal(s: State, model: Model | None) -> Iterator[LedgerRow]:

@@ -129,10 +129,25 @@ def draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
     parts = None if source is None else weight_rows(source, layout, "sglang", "mtp" if same else "target")
     if not parts or source is None:
         missing.append("the draft model's weights")
-        return None
+        return _guessed_draft(s, launch)
     expected, floor = sum(part.bytes_expected for part in parts), sum(part.bytes_floor for part in parts)
     if same and at_least(s, DRAFT_COUNTED):
         own = weight_rows(source, layout, "sglang") or ()
         expected += sum(part.bytes_expected for part in own if part.name in _SHARED_LATER)
     spread = 0.1 * expected
     return Range(min(floor, expected), expected - spread, expected, expected + spread, INFINITE).ordered()
+
+
+def _guessed_draft(s: State, launch: Launch) -> Range | None:
+    """A draft of the EAGLE family whose size is not known: an average layer of the target, an embedding and a head.
+
+    With several layers that each draft one token, every one has an embedding and a head of its own until they are shared.
+    """
+    if algorithm(s) == "STANDALONE" or launch.model is None or not launch.model.layers:
+        return None
+    parts = weight_rows(launch.model, parallel(s), "sglang") or ()
+    own = sum(part.bytes_expected for part in parts if part.name in _SHARED_LATER)
+    layer = (sum(part.bytes_expected for part in parts) - own) / launch.model.layers
+    copies = int(s.speculative_num_steps or 1) if s.enable_multi_layer_eagle else 1
+    expected = layer + own * (copies if at_least(s, DRAFT_COUNTED) else 0)
+    return Range(0, 0.4 * expected, expected, 1.6 * expected, INFINITE) if expected else None
