@@ -31,7 +31,7 @@ def unpack_layers(text: str) -> tuple[int, ...]:
     for run in text.split(",") if text else ():
         span, _, step = run.partition(":")
         first, dash, last = span.partition("-")
-        here = range(int(first), int(last if dash else first) + 1, int(step or 1))
+        here = range(int(first), min(int(last if dash else first), 1 << 30) + 1, int(step or 1))
         if len(layers) + len(here) > 10_000:
             raise ValueError("more than 10,000 layers")
         layers.extend(here)

@@ -15,7 +15,6 @@ from preflight.model.types import Component, LayerGroup, Model, Vision
 from preflight.profiles.hardware_profile import BadProfile, check_keys, sources, words
 
 TOP = {"$schema", "name", "names", "source", "config", "hf-quant-config", "model", "attention", "components", "vision"}
-STATED = {field.replace("_", "-") for field in Model._fields} - {"name", "attention", "components", "vision", "source"}
 
 
 def model_from_table(table: Mapping[str, Any]) -> Model:
@@ -39,45 +38,63 @@ def model_from_table(table: Mapping[str, Any]) -> Model:
 
 def stated_model(name: str, table: Mapping[str, Any], source: tuple[tuple[str, str], ...]) -> Model:
     """A profile that states layer groups and components."""
-    stated = table["model"]
-    check_keys(stated, STATED)
-    values: dict[str, Any] = {"name": name, "source": dict(source), **snake(stated)}
-    try:
-        for key, fields in (("attention", LayerGroup._fields), ("components", Component._fields)):
-            entries = table.get(key)
-            if isinstance(entries, list):
-                for entry in entries:
-                    check_keys(entry, {field.replace("_", "-") for field in fields})
-                    unpack_layers(str(entry.get("layers", "")))
-                values[key] = [snake(entry) for entry in entries]
-        if isinstance(table.get("vision"), Mapping):
-            check_keys(table["vision"], {field.replace("_", "-") for field in Vision._fields})
-            values["vision"] = snake(table["vision"])
-        model = unpack(values)
-    except (TypeError, ValueError, KeyError) as error:
-        if isinstance(error, BadProfile):
-            raise
-        raise BadProfile(
-            f"A table of the profile is not as it should be ({error}). See schemas/model-profile.schema.json."
-        ) from None
-    check_values(model)
-    return model
-
-
-def check_values(model: Model) -> None:
-    """Raises BadProfile for figures that arithmetic could not use."""
+    values = checked_fields(Model, table["model"], "[model]", without=("name", "attention", "components", "vision", "source"))
+    values.update(name=name, source=dict(source))
+    for key, kind in (("attention", LayerGroup), ("components", Component)):
+        entries = table.get(key)
+        if entries is None:
+            continue
+        if not isinstance(entries, list):
+            raise BadProfile(f"{key} is not a list of tables. Write [[{key}]] tables.")
+        values[key] = [checked_fields(kind, entry, f"{key} {at + 1}") for at, entry in enumerate(entries)]
+    if "vision" in table:
+        values["vision"] = checked_fields(Vision, table["vision"], "[vision]")
+    model = unpack(values)
     for component in model.components or ():
-        if not isinstance(component.elements, int) or component.elements < 0:
-            raise BadProfile(f"elements of component {component.name} is not a whole number. Count the whole model's parameters.")
         if not known(component.format):
             raise BadProfile(
                 f"format {component.format!r} of component {component.name} is not known. "
                 "`preflight schema model-profile` lists the formats."
             )
-    for field, value in model._asdict().items():
-        numeric = Model.__annotations__[field] in (int | None, "int | None")
-        if numeric and value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise BadProfile(f"{field.replace('_', '-')} = {value!r} must be a whole number.")
+    return model
+
+
+MAY_BE_ZERO = {"elements", "qk_rope_head_dim", "mtp_layers", "sglang_layers", "sglang_hidden", "experts"}
+
+
+def checked_fields(kind: type[Any], table: Any, where: str, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A table with the fields of a NamedTuple, each value of the field's type. Raises BadProfile."""
+    if not isinstance(table, Mapping):
+        raise BadProfile(f"{where} is not a table. Write its figures as key = value.")
+    fields = {field: annotation for field, annotation in kind.__annotations__.items() if field not in without}
+    check_keys(table, {field.replace("_", "-") for field in fields})
+    values = snake(table)
+    for field, value in values.items():
+        if not fits(field, value, fields[field]):
+            raise BadProfile(
+                f"{where}: {field.replace('_', '-')} = {value!r} is no value for it. See `preflight schema model-profile`."
+            )
+    needed = [field for field in fields if field not in kind._field_defaults and field not in values]
+    if needed:
+        raise BadProfile(f"{where} has no {needed[0].replace('_', '-')}. Add it.")
+    return values
+
+
+def fits(field: str, value: object, annotation: object) -> bool:
+    """Whether a value is of a field's type, and a size that is no size of nothing."""
+    if field == "layers" and annotation == tuple[int, ...]:
+        try:
+            return isinstance(value, str) and unpack_layers(value) is not None
+        except ValueError:
+            return False
+    if annotation == tuple[str, ...]:
+        return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    if annotation is bool:
+        return isinstance(value, bool)
+    if annotation in (int, int | None):
+        least = 0 if field in MAY_BE_ZERO else 1
+        return isinstance(value, int) and not isinstance(value, bool) and least <= value < 1 << 62
+    return isinstance(value, str)
 
 
 def snake(table: Mapping[str, Any]) -> dict[str, Any]:

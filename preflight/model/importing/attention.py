@@ -121,7 +121,9 @@ def projections(
 def mla(parts: Parts, text: Fields, layers: Sequence[int], part: str = "target") -> LayerGroup:
     """Multi-head latent attention, with the sparse indexer (DSA) where the configuration has one."""
     hidden, heads = text.need("hidden_size"), text.need("num_attention_heads")
-    nope, rope, v_dim = text.need("qk_nope_head_dim"), text.need("qk_rope_head_dim"), text.need("v_head_dim")
+    nope, rope, v_dim = text.need("qk_nope_head_dim"), text.integer("qk_rope_head_dim"), text.need("v_head_dim")
+    if rope is None:
+        raise Missing("qk_rope_head_dim")
     lora, q_lora = text.need("kv_lora_rank"), text.integer("q_lora_rank")
     if q_lora:
         parts.linear("MLA q_a, kv_a", "self_attn.q_a_proj", q_lora, hidden, "replicated", layers, part=part)

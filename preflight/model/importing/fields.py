@@ -40,9 +40,16 @@ class Fields:
     def need(self, *names: str) -> int:
         """As `integer`, for a figure that arithmetic cannot do without. Raises Missing under the first name."""
         value = self.integer(*names)
-        if value is None:
+        if not value:  # no size is zero
             raise Missing(names[0])
         return value
+
+    def factor(self, name: str) -> float | None:
+        """A finite positive number of sensible size; None for anything else."""
+        value = self.config.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e6:
+            return float(value)
+        return None
 
     def text(self, *names: str) -> str | None:
         """The first of these fields that holds text."""

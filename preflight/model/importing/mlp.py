@@ -66,8 +66,8 @@ def dense_width(text: Fields) -> int:
     """Intermediate size of dense layers."""
     if text.flag("block_auto_adjust_ff_dim"):  # LFM2 states the size before its own adjustment
         width = int(2 * (text.integer("block_ff_dim") or text.need("intermediate_size")) / 3)
-        factor = text.config.get("block_ffn_dim_multiplier")
-        width = int(width * factor) if isinstance(factor, int | float) else width
+        factor = text.factor("block_ffn_dim_multiplier")
+        width = int(width * factor) if factor else width
         multiple = text.integer("block_multiple_of") or 1
         return -(-width // multiple) * multiple
     own = text.integer("intermediate_size_mlp", "dense_intermediate_size")
@@ -81,8 +81,8 @@ def pruned_blocks(parts: Parts, hidden: int, blocks: Sequence[Fields]) -> None:
     by_width: dict[int, list[int]] = {}
     for layer, entry in enumerate(blocks):
         ffn = entry.table("ffn")
-        factor = ffn.config.get("ffn_mult")
-        if ffn.flag("no_op") or not isinstance(factor, int | float):
+        factor = ffn.factor("ffn_mult")
+        if ffn.flag("no_op") or factor is None:
             continue
         width = -(-int(2 * factor * hidden / 3) // 256) * 256
         by_width.setdefault(width, []).append(layer)

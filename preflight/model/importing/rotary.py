@@ -44,9 +44,9 @@ def partial_factor(text: Fields, layer_kind: str, kind: str) -> float:
     tables = (text, text.table("rope_parameters"), text.table("rope_scaling"))
     for table in tables:
         for key in ("partial_rotary_factor", "rotary_percent", "rotary_pct"):
-            value = table.config.get(key)
-            if isinstance(value, int | float) and 0 < value <= 1:
-                return float(value)
+            value = table.factor(key)
+            if value and value <= 1:
+                return value
     stated = text.integer("rotary_dim")
     dim = text.integer("head_dim")
     return min(1.0, stated / dim) if stated and dim else 1.0
@@ -56,10 +56,10 @@ def table_rows(text: Fields, context: int) -> int:
     """Positions in a table: YaRN tables reach over the original length times the factor."""
     for key in ("rope_scaling", "rope_parameters"):
         table = text.table(key)
-        factor = table.config.get("factor")
+        factor = table.factor("factor")
         original = table.integer("original_max_position_embeddings")
         yarn = (table.text("rope_type", "type") or "") == "yarn"
-        if yarn and original and isinstance(factor, int | float) and 1 <= factor <= 1024:
+        if yarn and original and factor and 1 <= factor <= 1024:
             return int(original * factor)
     return context
 

@@ -66,8 +66,7 @@ def qwen_tower(table: Fields, text_hidden: int) -> Tower:
     """Qwen2-VL to Qwen3.5: patches in time and space, a patch merger, and (from Qwen3-VL) mergers of inner layers."""
     width = table.integer("embed_dim") or table.need("hidden_size")
     out = table.integer("out_hidden_size") or text_hidden
-    ratio = table.config.get("mlp_ratio")
-    inner = table.integer("intermediate_size") or int(width * (ratio if isinstance(ratio, int | float) else 4))
+    inner = table.integer("intermediate_size") or int(width * (table.factor("mlp_ratio") or 4))
     merge = table.integer("spatial_merge_size") or 2
     merged = width * merge * merge
     channels = table.integer("in_channels", "in_chans") or 3
