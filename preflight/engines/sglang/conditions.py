@@ -55,7 +55,7 @@ def of_pools(s: State, pool: Pool, rest: Range, served: Mapping[str, Requests]) 
         return
     yield from _window(s, pool, expected, most, rest)
     yield from _states(s, pool, expected, most, rest)
-    yield from _none_served(s, pool, served)
+    yield from _none_served(s, pool, served, (expected.tokens, pool.most_tokens(rest.ceil)))
     yield from _limit(pool, expected, rest)
     yield from _cut(s, served)
 
@@ -118,7 +118,7 @@ def _states(s: State, pool: Pool, expected: Size, most: Size, rest: Range) -> It
     )
 
 
-def _none_served(s: State, pool: Pool, served: Mapping[str, Requests]) -> Iterator[Condition]:
+def _none_served(s: State, pool: Pool, served: Mapping[str, Requests], tokens: tuple[int, int]) -> Iterator[Condition]:
     expected, most = served.get("expected"), served.get("most")
     if expected is None or most is None:
         return
@@ -134,15 +134,16 @@ def _none_served(s: State, pool: Pool, served: Mapping[str, Requests]) -> Iterat
             s.given("max-running-requests") and (dp_attention(s) or at_least(s, "0.5.9")),
             value=replicas,
         )
-    elif expected.served == 0 and pool.states is None:
-        yield Condition(
-            NO_REQUEST,
-            KNOB,
-            "The KV cache holds too few tokens for a single request.",
-            "Raise mem-fraction-static.",
-            True,
-            most.served == 0,
-        )
+        return
+    least = 7 if not at_least(s, "0.5.15") else 2
+    yield Condition(
+        NO_REQUEST,
+        "max-total-tokens" if pool.limit is not None and pool.limit < least else KNOB,
+        f"The KV cache holds {tokens[0]:,} tokens, too few for a single request: {least} are the least.",
+        "Raise max-total-tokens." if pool.limit is not None and pool.limit < least else "Raise mem-fraction-static.",
+        0 < tokens[0] < least or (tokens[0] > 0 and expected.served == 0 and pool.states is None),
+        0 < tokens[1] < least,
+    )
 
 
 def _limit(pool: Pool, expected: Size, rest: Range) -> Iterator[Condition]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preflight.engines.sglang import overheads
 from preflight.engines.sglang.facts import DRAFT_COUNTED, algorithm, at_least, attention_dp, dp_attention, pipeline, ranks
-from preflight.engines.steps import State
+from preflight.engines.sglang.online import as_loaded
+from preflight.engines.steps import State, Unknown
 from preflight.memory.budget import BEFORE_LOAD, LOAD, LedgerRow
 from preflight.memory.range import INFINITE, Range
 from preflight.model.types import Parallel
@@ -88,7 +89,11 @@ def load(s: State, launch: Launch, missing: list[str]) -> Load:
     if (s.cpu_offload_gb or 0) > 0 or s.kt_weight_path or s.kt_num_gpu_experts is not None or (s.offload_group_size or 0) > 0:
         missing.append("which weights are offloaded to the host")
         return Load(None, draft, draft_rows)
-    parts = weight_rows(launch.model, parallel(s), "sglang")
+    try:
+        parts = weight_rows(as_loaded(s, launch.model), parallel(s), "sglang")
+    except Unknown as unknown:
+        missing.append(str(unknown))
+        return Load(None, draft, draft_rows)
     if parts is None:
         missing.append("the model's weights")
         return Load(None, draft, draft_rows)

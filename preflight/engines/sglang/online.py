@@ -1,0 +1,56 @@
+"""A checkpoint as the launch loads it: `--quantization` on plain weights quantises them, `--dtype` widens them.
+
+0.5.9 and 0.5.23 srt/layers/quantization/__init__.py and fp8.py (linear modules and experts; embedding, head, norms and routers
+stay).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from preflight.engines.steps import State, Unknown
+
+if TYPE_CHECKING:
+    from preflight.model.types import Component, Model
+
+_PLAIN = ("bf16", "fp16", "fp32")
+_ONLINE = {
+    "fp8": "fp8-tensor",
+    "w8a8_fp8": "fp8-channel",
+    "w8a8_int8": "int8-channel",
+    "mxfp8": "mxfp8",
+    "modelopt_fp8": "fp8-tensor",
+    "modelopt_fp4": "nvfp4",
+    "nvfp4_online": "nvfp4",
+    "quark_mxfp4": "mxfp4",
+    "bitsandbytes": "bnb-nf4",
+}
+_KEEPS = (None, "unquant", "compressed-tensors")
+_WIDE = ("float32", "float")
+
+
+def as_loaded(s: State, model: Model) -> Model:
+    """The model with its weights in the formats that the launch gives them. Raises Unknown for a scheme not known here."""
+    if model.components is None:
+        return model
+    if s.torchao_config:
+        raise Unknown("bytes of weights that torchao quantises")
+    scheme = s.quantization
+    plain = model.quantization is None and all(part.format in _PLAIN for part in model.components)
+    if plain and scheme not in _KEEPS:
+        format = _ONLINE.get(str(scheme))
+        if format is None:
+            raise Unknown(f"bytes of weights that {scheme} quantises while loading")
+        return model._replace(components=tuple(_quantised(part, format) for part in model.components))
+    if s.dtype in _WIDE:
+        return model._replace(components=tuple(_widened(part) for part in model.components))
+    return model
+
+
+def _quantised(part: Component, format: str) -> Component:
+    """Only linear modules have a row of input features."""
+    return part._replace(format=format) if part.row is not None and not part.copy else part
+
+
+def _widened(part: Component) -> Component:
+    return part._replace(format="fp32") if part.format in ("bf16", "fp16") else part
