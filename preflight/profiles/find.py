@@ -19,6 +19,7 @@ COMPILED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled")
 FILE_ENDINGS = (".toml", ".json", ".gguf", ".safetensors")
 MAX_PROFILE_BYTES = 10_000_000
 _cache: dict[str, Any] = {}
+_models: dict[str, Model] = {}
 
 
 def compiled(name: str) -> Any:
@@ -34,7 +35,9 @@ def find_model(name: str, near: str | os.PathLike[str] | None = None) -> Model |
     names: dict[str, str] = compiled("models.json")
     slug = names.get(model_key(name))
     if slug is not None:
-        return unpack(compiled(os.path.join("models", slug + ".json")))
+        if slug not in _models:
+            _models[slug] = unpack(compiled(os.path.join("models", slug + ".json")))
+        return _models[slug]
     path = located(name, near)
     if isinstance(path, Broken):
         return path
