@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
-from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from preflight.diagnostics import ERROR, WARNING, Rule
 from preflight.engines.steps import DIES, REFUSES, SETS, Row, Topic
@@ -59,25 +59,36 @@ def registry() -> Registry:
     modules: dict[str, str] = {}
     checks: list[Check] = []
     topics: list[tuple[Row, Topic]] = []
-    for name in module_names():
-        module = import_module(name)
-        for rule in _rules(module):
-            rules[rule.code] = rule
-            modules.setdefault(rule.code, name)
-        checks.extend(value for value in vars(module).values() if isinstance(value, Check))
-        topic = getattr(module, "TOPIC", None)
+    for name, names in _modules():
+        topic = names.get("TOPIC")
         if topic is not None:
-            topics.extend((row, topic) for row in module.ROWS)
+            rules[topic.code] = _rule_of(topic, names["ROWS"])
+            modules[topic.code] = name
+            topics.extend((row, topic) for row in names["ROWS"])
+        for value in names.values():
+            kind = type(value)
+            if kind is Check:
+                checks.append(value)
+            elif kind is Rule:
+                rules[value.code] = value
+                modules.setdefault(value.code, name)
     checks.sort(key=lambda check: check.rule.code)
     return Registry(dict(sorted(rules.items())), tuple(checks), tuple(topics), modules)
 
 
-def _rules(module: ModuleType) -> list[Rule]:
-    found = [value for value in vars(module).values() if isinstance(value, Rule)]
-    topic = getattr(module, "TOPIC", None)
-    if topic is not None:
-        found.append(_rule_of(topic, module.ROWS))
-    return found
+def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names of every rule module: from the wheel's one module for all of them, else from the files."""
+    import preflight.rules
+
+    if len(preflight.rules.__path__) == 1:
+        try:
+            from preflight.rules.bundle import MODULES  # type: ignore[import-not-found, unused-ignore]
+        except ImportError:
+            pass
+        else:
+            yield from ((name, names()) for name, names in MODULES)
+            return
+    yield from ((name, vars(import_module(name))) for name in module_names())
 
 
 def _rule_of(topic: Topic, rows: tuple[Row, ...]) -> Rule:

@@ -59,8 +59,8 @@ def decode(path: str, data: bytes) -> Document | Unreadable:
 
 
 def expand(paths: list[str], session: Session, arguments: Namespace) -> Iterator[str]:
-    """The files named, and those below the folders named that may hold a launch, in a stable order. A file that is named is linted even where it is
-    excluded, unless the caller forces it."""
+    """The files named, and those below the folders named that may hold a launch, in a stable order. A file that is named is
+    linted even where it is excluded, unless the caller forces it."""
     from preflight.discovery import walk
     from preflight.settings import matches
 
