@@ -117,6 +117,11 @@ def recurrent(s: State) -> bool:
     return any(group.kind == "linear" for group in s.model.attention)
 
 
+def sliding(s: State) -> bool:
+    """Whether some layers attend within a window and keep a pool of their own."""
+    return any(group.kind in ("sliding", "chunked") for group in s.model.attention) and not s.disable_hybrid_swa_memory
+
+
 def sm(s: State) -> int:
     """Compute capability as one number: 9.0 is 90."""
     major, minor = s.gpu.compute_capability
