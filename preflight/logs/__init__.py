@@ -1,0 +1,1 @@
+"""Boot logs of both engines: what was launched, what was measured, and what stopped it."""
