@@ -83,6 +83,26 @@ def explain_command(
         raise typer.Exit(2)
 
 
+@app.command("calibrate")
+def calibrate_command(
+    log: Annotated[str, typer.Argument(help="The boot log of a launch.")],
+    write: Annotated[str | None, typer.Option("--write", help="The launch file that gets the figures.")] = None,
+    line: Annotated[
+        int | None, typer.Option("--line", help="A line of the boot that is meant, where the log holds several.")
+    ] = None,
+) -> None:
+    """Print what a boot measured as an [observed] table, or write it into the launch file."""
+    from preflight.calibrate.command import calibrate
+
+    answer = calibrate(log, write, line)
+    for note in answer.notes:
+        sys.stderr.write(f"preflight: {note}\n")
+    if answer.text:
+        say(answer.text)
+    if answer.failed:
+        raise typer.Exit(2)
+
+
 @app.command("rule")
 def rule_command(
     name: Annotated[str | None, typer.Argument(help="A code or a name; without it all rules are listed.")] = None,

@@ -17,6 +17,14 @@ LARGEST_BYTES = 10_000_000
 UNREADABLE = Rule("CFG006", "unreadable-file", ERROR)
 
 
+_LOG_NAMES = (".log", ".txt", ".out")
+
+
+def may_be_log(path: str) -> bool:
+    """By its name alone: what it holds is for the log reader to say."""
+    return path.lower().endswith(_LOG_NAMES)
+
+
 class Unreadable(NamedTuple):
     """A file that could not be read, and why."""
 

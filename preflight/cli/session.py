@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preflight.cli.files import Unreadable, read_file
+from preflight.cli.files import Unreadable, may_be_log, read_file
 from preflight.diagnostics import ERROR, Diagnostic, Finding, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
 from preflight.judge import of_problem
@@ -67,17 +67,41 @@ class Session:
         found = self.settings(path)
         return found is not None and found.excludes(path)
 
+    def lint_path(self, path: str) -> Outcome:
+        """A file as it is on disk; a boot log of any size is streamed."""
+        if may_be_log(path):
+            outcome = self._lint_log(path)
+            if outcome is not None:
+                return outcome
+        return self.lint(read_file(path))
+
+    def _lint_log(self, path: str) -> Outcome | None:
+        """None where the file is no boot log."""
+        from preflight.logs.lint import lint_log
+        from preflight.logs.sniff import holds_boot
+
+        context, chosen = self._circumstances(path)
+        try:
+            if not holds_boot(path):
+                return None if path in self._named else Outcome(None, ())
+            result = lint_log(path, context, chosen)
+        except (OSError, ValueError):
+            return None  # reading it once more says why
+        return Outcome(result.document, result.diagnostics, len(result.boots))
+
+    def _circumstances(self, path: str) -> tuple[Context, Selection]:
+        """What the settings say of a file, and the rules that they and the command line choose."""
+        found = self.settings(path)
+        if found is None:
+            return NO_CONTEXT, self._selection(None, ())
+        said = found.for_file(path)
+        ignored = [code.value for code in said.ignore]
+        return Context(said.tables, said.engine_version), self._selection(found, ignored)
+
     def lint(self, document: Document | Unreadable) -> Outcome:
         if isinstance(document, Unreadable):
             return Outcome(None, (document.diagnostic,), failed=True)
-        found = self.settings(document.path)
-        context = NO_CONTEXT
-        ignored: Sequence[str] = ()
-        if found is not None:
-            said = found.for_file(document.path)
-            context = Context(said.tables, said.engine_version)
-            ignored = [code.value for code in said.ignore]
-        chosen = self._selection(found, ignored)
+        context, chosen = self._circumstances(document.path)
         result = lint_document(document, context, chosen)
         diagnostics = result.diagnostics
         silent = not result.reading.sites and not result.reading.problems
@@ -143,7 +167,7 @@ def lint_paths(session: Session, paths: list[str], jobs: int, *, keep_documents:
         session.settings(path)
     workers = jobs or _processors()
     if len(paths) < _MANY or workers < 2:
-        return [_lightened(session.lint(read_file(path)), keep_documents) for path in paths]
+        return [_lightened(session.lint_path(path), keep_documents) for path in paths]
     from concurrent.futures import ProcessPoolExecutor
     from functools import partial
     from multiprocessing import get_all_start_methods, get_context
@@ -160,7 +184,7 @@ def _start_worker(session: Session) -> None:
 
 def _in_worker(keep_documents: bool, path: str) -> Outcome:
     assert _worker is not None
-    return _lightened(_worker.lint(read_file(path)), keep_documents)
+    return _lightened(_worker.lint_path(path), keep_documents)
 
 
 def _lightened(outcome: Outcome, keep_documents: bool) -> Outcome:

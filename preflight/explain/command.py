@@ -16,6 +16,10 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
     results: list[FileResult] = []
     problems: list[str] = []
     for path in paths:
+        log = _log(path)
+        if log is not None:
+            results.append(log)
+            continue
         document = read_stdin(stdin_filename, sys.stdin.buffer) if path == "-" else read_file(path)
         if isinstance(document, Unreadable):
             problems.append(document.diagnostic.message)
@@ -27,6 +31,21 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
             sys.stderr.write(f"preflight: {path} holds no launch that can be explained\n")
         results.append(result)
     return _rendered(results, format), problems
+
+
+def _log(path: str) -> FileResult | None:
+    """The launches of a boot log; None where the file is none."""
+    from preflight.cli.files import may_be_log
+
+    if path == "-" or not may_be_log(path):
+        return None
+    from preflight.logs.lint import as_file, lint_log
+    from preflight.logs.sniff import holds_boot
+
+    try:
+        return as_file(lint_log(path)) if holds_boot(path) else None
+    except (OSError, ValueError):
+        return None  # reading it as a launch file says why
 
 
 def _rendered(results: list[FileResult], format: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from preflight.engines.base import Launch
 from preflight.engines.steps import UNKNOWN
+from preflight.explain.measured import measured_rows
 from preflight.explain.steps import Step, steps
 from preflight.lint import FileResult, Resolved
 from preflight.memory.budget import Budget
@@ -58,6 +59,16 @@ def launch_data(resolved: Resolved) -> dict[str, Any]:
         },
         "capacity": _capacity(budget),
         "steps": [_step(step) for step in steps(resolved)],
+        "measured": [
+            {
+                "name": row.key,
+                "unit": "tokens" if row.key == "kv_tokens" else "GiB",
+                "measured": _range(row.measured, 1 if row.key == "kv_tokens" else GIB),
+                "predicted": _range(row.predicted, 1 if row.key == "kv_tokens" else GIB),
+                "given_load": _range(row.given_load, 1 if row.key == "kv_tokens" else GIB),
+            }
+            for row in measured_rows(launch, budget)
+        ],
         "missing": list(budget.missing),
         "verdict": verdict(resolved),
     }

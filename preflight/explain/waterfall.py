@@ -8,6 +8,7 @@ from textwrap import wrap
 from preflight.engines.base import Launch
 from preflight.engines.steps import UNKNOWN, show
 from preflight.explain.data import verdict
+from preflight.explain.measured import Measured, measured_rows
 from preflight.explain.steps import steps
 from preflight.lint import FileResult, Resolved
 from preflight.memory.budget import BEFORE_LOAD, KV_SIZING, LATE, LOAD, Budget, LedgerRow
@@ -56,6 +57,7 @@ def _launch(resolved: Resolved) -> Iterator[str]:
     yield ""
     yield from _ledger(budget)
     yield from _pool(budget)
+    yield from _measured(measured_rows(launch, budget))
     yield from _steps(resolved)
     yield ""
     yield _VERDICTS[verdict(resolved)]
@@ -177,3 +179,25 @@ def _pool(budget: Budget) -> Iterator[str]:
         yield f"  {knob.setting}: least {knob.minimum:g}{suggested}"
     elif budget.rest is not None and budget.free_before_load is not None:
         yield f"  {knob.setting}: no value leaves a KV cache ({gib(budget.rest.expected)})"
+
+
+def _measured(rows: list[Measured]) -> Iterator[str]:
+    """Predicted beside measured; the last column is how far the prediction is off."""
+    if not rows:
+        return
+    yield ""
+    yield f"  {'Predicted beside measured':<26}{'predicted':>14}{'given loading':>15}{'measured':>12}{'off by':>9}"
+    for row in rows:
+        show_figure = _count if row.key == "kv_tokens" else _amount
+        given = "" if row.given_load is None else show_figure(row.given_load)
+        predicted = "unknown" if row.predicted is None else show_figure(row.predicted)
+        off = "" if row.error is None else f"{row.error:+.1%}"
+        yield f"  {row.name:<26}{predicted:>14}{given:>15}{show_figure(row.measured):>12}{off:>9}".rstrip()
+
+
+def _amount(value: Range) -> str:
+    return f"{_number(value.expected)} GiB"
+
+
+def _count(value: Range) -> str:
+    return f"{value.expected:,.0f}"

@@ -65,7 +65,12 @@ def _no_pool(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told | N
     )
     data = {"rest_gib": rest / GIB, "value": fraction, "minimum": least}
     if least is None or least >= 1:
-        return Told(fact, "The message says increase, but no value helps: spread the weights over more GPUs, or use a smaller weight format.", None, data)
+        return Told(
+            fact,
+            "The message says increase, but no value helps: spread the weights over more GPUs, or use a smaller weight format.",
+            None,
+            data,
+        )
     if rest > 0:
         fact += " That is less than one page of tokens."
     suggested = _suggested(launch)
@@ -95,16 +100,17 @@ def _late(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told:
     fact = f"{_stopped(boot, failure)}: {_wanted(failure)}"
     if free is not None:
         fact += f", and {gib(free.bytes)} were free once the KV cache stood"
-    says = "The message asks for more memory; this" if failure.says is None else "This"
     lower = _lower(failure, fraction, None if before is None else before.bytes, launch)
     value = "" if fraction is None else f" from {fraction:g}"
     by = "" if lower is None else f" to {lower:g} or less"
-    cure = "fewer CUDA graphs (cuda-graph-max-bs)" if failure.stage == "capture" else "smaller prefill chunks (chunked-prefill-size)"
+    cure = (
+        "fewer CUDA graphs (cuda-graph-max-bs)" if failure.stage == "capture" else "smaller prefill chunks (chunked-prefill-size)"
+    )
     if boot.engine == "vllm":
         cure = "fewer requests at once (max-num-seqs)"
     if failure.stage == "kv-sizing":
         cure = "a smaller request table (context-length, max-running-requests)"
-    remedy = f"{says} out-of-memory needs a smaller KV cache, not a larger one: lower {knob}{value}{by}, or ask for {cure}."
+    remedy = f"Do not increase {knob}: this out-of-memory needs a smaller KV cache. Lower it{value}{by}, or ask for {cure}."
     title = None if lower is None else f"Set {knob} to {lower:g} in the launch"
     return Told(f"{fact}.", remedy, title, {"value": fraction, "highest": lower, **failure.numbers})
 
@@ -139,10 +145,13 @@ def _memory(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told:
     free = "" if before is None else f"; {gib(before.bytes)} were free before loading"
     fact = f"{_stopped(boot, failure)}: {_wanted(failure)}{free}."
     if failure.stage == "kv-sizing":
-        remedy = f"The trial run needs too much, and {knob} changes nothing about it: lower max-num-batched-tokens or max-num-seqs."
+        remedy = (
+            f"The trial run needs too much, and {knob} changes nothing about it: lower max-num-batched-tokens or max-num-seqs."
+        )
         return Told(fact, remedy, None, failure.numbers)
     remedy = (
-        f"The weights do not fit into what is free, and neither a higher nor a lower {knob} changes that: use more GPUs (tp-size), a "
+        f"The weights do not fit into what is free, and neither a higher nor a lower {knob} changes that: use more GPUs "
+        f"(tp-size), a "
         "smaller weight format, or end what else uses the GPU (`nvidia-smi`)."
     )
     return Told(fact, remedy, None, failure.numbers)
@@ -157,7 +166,7 @@ def _unbalanced(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told:
 
 def _killed(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told:
     fact = f"A process of {_TITLES[boot.engine]} was killed {_MOMENTS[failure.stage]} (exit code -9)."
-    remedy = "That is the kernel or the container's limit on main memory, not the GPU: `dmesg | grep -i oom` tells; give it more memory or shared memory."
+    remedy = "That is the kernel or the container's limit on main memory, not the GPU: `dmesg | grep -i oom` tells."
     return Told(fact, remedy)
 
 
@@ -167,7 +176,8 @@ def _free_below(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told 
         return None
     highest = round_down(numbers["free_gib"] / numbers["total_gib"], 3)
     fact = (
-        f"{_stopped(boot, failure)}: gpu-memory-utilization {numbers['fraction']:g} asks for {gib(numbers['requested_gib'] * GIB)}, "
+        f"{_stopped(boot, failure)}: gpu-memory-utilization {numbers['fraction']:g} asks for "
+        f"{gib(numbers['requested_gib'] * GIB)}, "
         f"and {gib(numbers['free_gib'] * GIB)} of {gib(numbers['total_gib'] * GIB)} are free."
     )
     remedy = f"End what else uses the GPU (`nvidia-smi`), or lower gpu-memory-utilization to {highest:g}."
@@ -179,7 +189,8 @@ def _context(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told | N
     if "needed_gib" not in numbers or "context" not in numbers:
         return None
     fact = (
-        f"{_stopped(boot, failure)}: one request of {numbers['context']:,.0f} tokens needs {gib(numbers['needed_gib'] * GIB)}, and "
+        f"{_stopped(boot, failure)}: one request of {numbers['context']:,.0f} tokens needs {gib(numbers['needed_gib'] * GIB)}, "
+        f"and "
         f"{gib(numbers['available_gib'] * GIB)} are available."
     )
     estimate = numbers.get("estimate")
@@ -195,7 +206,9 @@ def _no_blocks(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told:
     taken = "" if weights is None else f"; weights take {gib(weights.bytes)}"
     fraction = fraction_of(boot)
     now = "" if fraction is None else f" from {fraction:g}"
-    return Told(f"{_stopped(boot, failure)}{left}{taken}.", f"Raise gpu-memory-utilization{now}, or lower max-num-batched-tokens.")
+    return Told(
+        f"{_stopped(boot, failure)}{left}{taken}.", f"Raise gpu-memory-utilization{now}, or lower max-num-batched-tokens."
+    )
 
 
 def _plain(boot: Boot, failure: Failure) -> Told:

@@ -29,7 +29,9 @@ _N = r"-?\d+(?:\.\d+)?"
 _I = re.I
 
 
-def _shape(kind: str, literal: str, pattern: str, stage: str | None, direction: str | None, says: str | None = None, rank: int = 2) -> Shape:
+def _shape(
+    kind: str, literal: str, pattern: str, stage: str | None, direction: str | None, says: str | None = None, rank: int = 2
+) -> Shape:
     return Shape(kind, literal, re.compile(pattern, _I), stage, direction, says, rank)
 
 
@@ -76,7 +78,13 @@ SHAPES = (
         RAISE,
     ),
     _shape("context-does-not-fit", "auto-fit", r"Cannot auto-fit max_model_len", "kv-sizing", RAISE),
-    _shape("warm-up-memory", "warming up", r"out of memory occurred when warming up \w+ with (?P<requests>\d+) dummy requests", "capture", LOWER),
+    _shape(
+        "warm-up-memory",
+        "warming up",
+        r"out of memory occurred when warming up \w+ with (?P<requests>\d+) dummy requests",
+        "capture",
+        LOWER,
+    ),
     _shape(
         "state-pool",
         "Mamba cache blocks",
@@ -87,7 +95,8 @@ SHAPES = (
     _shape(
         "out-of-memory",
         "out of memory",
-        rf"out of memory(?:\. Tried to allocate (?P<wanted>{_N} [KMG]iB)\. GPU \d+ has a total capacity of (?P<total>{_N} [KMG]iB) of "
+        rf"out of memory(?:\. Tried to allocate (?P<wanted>{_N} [KMG]iB)\. GPU \d+ has a total capacity of (?P<total>{_N} "
+        rf"[KMG]iB) of "
         rf"which (?P<free>{_N} [KMG]iB) is free)?",
         None,
         None,
@@ -95,7 +104,14 @@ SHAPES = (
     ),
     _shape("killed", "exit code", r"exit ?code:? ?(?:is )?-9\b|exitcode=-9\b", None, NEITHER, rank=1),
     _shape("killed", "SIGKILL", r"SIGKILL", None, NEITHER, rank=1),
-    _shape("exception", "Error: ", r"(?:^|[\])]\s)\s*(?P<_error>[A-Za-z_][\w.]*(?:Error|Exception)): (?P<_message>\S.*)", None, None, rank=0),
+    _shape(
+        "exception",
+        "Error: ",
+        r"(?:^|[\])]\s)\s*(?P<_error>[A-Za-z_][\w.]*(?:Error|Exception)): (?P<_message>\S.*)",
+        None,
+        None,
+        rank=0,
+    ),
 )
 
 _UNITS = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 BLOCK = 1 << 18
 LONGEST = 1 << 17
@@ -61,10 +61,21 @@ LITERALS = (
 )
 """A line with none of these says nothing of a boot: lines of serving have none."""
 
-ANCHORS = (b"server_args=", b"non-default args: {", b"LLM engine (v", b"Load weight begin", b"Init torch distributed", b"Model loading took")
+ANCHORS = (
+    b"server_args=",
+    b"non-default args: {",
+    b"LLM engine (v",
+    b"Load weight begin",
+    b"Init torch distributed",
+    b"Model loading took",
+)
 """What tells a boot log from any other text."""
 
 _COLOUR = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+
+
+class Source(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 class Line(NamedTuple):
@@ -96,13 +107,13 @@ def interesting(stream: BinaryIO) -> Iterator[Line]:
     yield from _hits(buffer, number)
 
 
-def _utf8(stream: BinaryIO) -> BinaryIO:
+def _utf8(stream: BinaryIO) -> Source:
     """The stream as UTF-8: a shell that redirects in UTF-16 says so with a byte-order mark."""
     head = stream.read(2)
     if head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16-le" if head == codecs.BOM_UTF16_LE else "utf-16-be"
-        return codecs.EncodedFile(stream, "utf-8", encoding, errors="replace")  # type: ignore[return-value]
-    return _Rejoined(head, stream)  # type: ignore[return-value]
+        return codecs.EncodedFile(stream, "utf-8", encoding, errors="replace")
+    return _Rejoined(head, stream)
 
 
 class _Rejoined:

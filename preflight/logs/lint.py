@@ -52,13 +52,17 @@ def _problems(boot: Boot, launch: LogLaunch | None, document: LogDocument, *, la
         fact = f"{name} is {figure.text} on line {figure.line}"
         if figure.bytes >= 0:
             fact = f"{figure.text} are free after loading (line {figure.line}), more than before it"
-        message = f"{fact}: another process released memory meanwhile, so nothing is calibrated from this boot. Start it alone; `nvidia-smi` shows who else uses the GPU."
+        message = (
+            f"{fact}: another process released memory meanwhile, so nothing is calibrated from this boot. Start it alone; "
+            "`nvidia-smi` shows who else uses the GPU."
+        )
         yield Problem(IMPOSSIBLE, Finding(message, document.place_of_line(figure.line), WARNING))
     if boot.failure is not None:
         yield Problem(FAILED, _failure(boot, launch, document))
     elif boot.outcome == CUT and last:
         message = (
-            "The log ends before the server was ready, and shows no failure. Look for the exit code (137: ended by the kernel for "
+            "The log ends before the server was ready, and shows no failure. Look for the exit code (137: ended by the kernel "
+            "for "
             "main memory, see `dmesg`), or wait for the rest of the log."
         )
         yield Problem(INCOMPLETE, Finding(message, document.place_of_line(boot.line), NOTE))

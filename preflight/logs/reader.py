@@ -116,7 +116,11 @@ def _sglang_arguments(reader: _Reader, line: Line, said: Spoken, match: re.Match
 
 def _vllm_arguments(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]) -> None:
     found = reader.open.get(said.source)
-    boot = found if found is not None and found.engine == "vllm" and found.fresh and not found.settings else reader.begin("vllm", line, said)
+    boot = (
+        found
+        if found is not None and found.engine == "vllm" and found.fresh and not found.settings
+        else reader.begin("vllm", line, said)
+    )
     text = said.text
     read = mapping_of(text, match.end() - 1) if text[match.end() - 1] == "{" else fields_of(text, match.end())
     boot.settings, boot.complete = read[0], read[1] and not line.cut
@@ -170,7 +174,9 @@ def _states(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]) -> 
     more = reader.current("sglang", line, said).rank(said.rank).more
     if sizes:
         total = sum(one.bytes for one in sizes)
-        more.setdefault("states", sizes[0]._replace(bytes=total, slack=sum(one.slack for one in sizes), text=f"{total / (1 << 30):.2f} GiB"))
+        more.setdefault(
+            "states", sizes[0]._replace(bytes=total, slack=sum(one.slack for one in sizes), text=f"{total / (1 << 30):.2f} GiB")
+        )
 
 
 def _pool_end(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]) -> None:

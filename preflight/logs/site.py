@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from preflight.catalog.load import Catalogue, Flag, load
 from preflight.engines.base import Launch
 from preflight.engines.registry import find_engine
-from preflight.engines.resolve import Context, resolver
+from preflight.engines.resolve import NO_CONTEXT, Context, resolver
 from preflight.engines.steps import OBSERVED
 from preflight.engines.versions import parse_version
 from preflight.launch import LaunchSite, Token
@@ -154,6 +154,8 @@ def site_of(boot: Boot, document: LogDocument) -> LaunchSite:
         for name in OBSERVED_KEYS
         if name in boot.figures and boot.figures[name].bytes >= 0
     }
+    if "kv-tokens" in boot.counts:
+        observed["kv-tokens"] = Located[object](boot.counts["kv-tokens"], place)
     names = {"profile": profile, "draft": draft}
     return LaunchSite(
         document=document,
@@ -170,7 +172,7 @@ def site_of(boot: Boot, document: LogDocument) -> LaunchSite:
     )
 
 
-def launch_of(boot: Boot, document: LogDocument, context: Context = Context()) -> LogLaunch | None:
+def launch_of(boot: Boot, document: LogDocument, context: Context = NO_CONTEXT) -> LogLaunch | None:
     """The boot as its release resolves it; None for an engine that is not modelled, or a log without settings."""
     engine = find_engine(boot.engine)
     if engine is None or not boot.settings:
@@ -179,7 +181,11 @@ def launch_of(boot: Boot, document: LogDocument, context: Context = Context()) -
     launch = resolved.at(resolved.versions)
     given = {use.name for use in launch.uses}
     settings = {
-        name: setting._replace(origin=OBSERVED, by=None) if name in given else setting for name, setting in launch.settings.items()
+        name: setting._replace(origin=OBSERVED, by=None) if name in given else setting
+        for name, setting in launch.settings.items()
     }
     launch = launch._replace(settings=settings)
-    return LogLaunch(boot, launch, engine.budget(launch))
+    budget = engine.budget(launch)
+    if launch.hardware is None:  # what comes late hangs on the GPU
+        budget = budget._replace(knob=budget.knob._replace(suggested=None, highest=None))
+    return LogLaunch(boot, launch, budget)

@@ -191,6 +191,17 @@ class Step(Model):
     """Change of what late consumers leave of what is kept back for them."""
 
 
+class Measured(Model):
+    """A figure of [observed] beside what is predicted without it."""
+
+    name: str
+    unit: Literal["GiB", "tokens"]
+    measured: Figure | None
+    predicted: Figure | None
+    given_load: Figure | None
+    """What follows for the pool once free memory before and after loading is measured."""
+
+
 class Launch(Model):
     path: str
     line: int = Field(ge=1)
@@ -211,6 +222,7 @@ class Launch(Model):
     capacity: Capacity
     steps: list[Step] = []
     """What one step of each knob buys; a step that changes nothing, or that the engine refuses, is left out."""
+    measured: list[Measured] = []
     missing: list[str] = []
     """What would have to be known for the figures that are null."""
     verdict: Literal["fails", "uncertain", "unknown", "fits"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -84,14 +85,15 @@ def test_a_cut_argument_line_gives_what_is_whole() -> None:
 
 def test_colour_containers_and_json_wrappers_do_not_matter() -> None:
     plain = one(sglang("0.5.9"))
-    for wrap in (
+    wraps: tuple[Callable[[str], str], ...] = (
         lambda line: f"\x1b[32m{line}\x1b[0m",
         lambda line: f"server-1  | {line}",
         lambda line: f"[pod/kimi-0/server] {line}",
         lambda line: f"2026-11-30T10:00:00.123456789Z {line}",
         lambda line: json.dumps({"log": line + "\n", "stream": "stderr", "time": "2026-11-30T10:00:00Z"}),
         lambda line: f"Loading 10%\rLoading 20%\r{line}\r",
-    ):
+    )
+    for wrap in wraps:
         boot = one([wrap(line) for line in sglang("0.5.9")])
         assert (boot.settings, boot.figures, boot.counts) == (plain.settings, plain.figures, plain.counts)
 
@@ -138,14 +140,22 @@ def test_hints_before_the_first_line_belong_to_the_boot() -> None:
     assert boot.env == {"NCCL_ALGO": "Ring", "driver": "580.95.05", "cuda": "13.0", "NCCL_P2P_DISABLE": "1"}
 
 
+NO_POOL = "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static=0.55"
+NOTHING_LEFT = (
+    "ValueError: Loaded weights leave no GPU memory for the KV cache. Raise --mem-fraction-static above 0.770 (minimum viable)"
+)
+TORCH = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {}."
+TORCH_FULL = f"{TORCH} GPU 3 has a total capacity of 94.97 GiB of which {{}} is free."
+
+
 @pytest.mark.parametrize(
     ("stop", "text", "kind", "stage", "direction"),
     [
-        ("load", "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static=0.55", "no-pool-memory", "kv-sizing", "raise"),
-        ("load", "ValueError: Loaded weights leave no GPU memory for the KV cache. Raise --mem-fraction-static above 0.770 (minimum viable)", "weights-leave-nothing", "kv-sizing", "raise"),
+        ("load", NO_POOL, "no-pool-memory", "kv-sizing", "raise"),
+        ("load", NOTHING_LEFT, "weights-leave-nothing", "kv-sizing", "raise"),
         ("pool", "Capture cuda graph failed: CUDA out of memory", "graph-capture", "capture", "lower"),
-        ("pool", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 94.97 GiB of which 512.00 MiB is free.", "out-of-memory", "capture", "lower"),
-        ("load", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "out-of-memory", "kv-sizing", "lower"),
+        ("pool", TORCH_FULL.format("2.00 GiB", "512.00 MiB"), "out-of-memory", "capture", "lower"),
+        ("load", TORCH.format("2.00 GiB"), "out-of-memory", "kv-sizing", "lower"),
     ],
 )  # fmt: skip
 def test_a_failure_is_told_with_its_moment_and_direction(stop: str, text: str, kind: str, stage: str, direction: str) -> None:
@@ -158,7 +168,12 @@ def test_a_failure_is_told_with_its_moment_and_direction(stop: str, text: str, k
 
 
 def test_weights_that_do_not_fit_want_neither() -> None:
-    boot = one([*sglang("0.5.9")[:4], "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. GPU 3 has a total capacity of 94.97 GiB of which 900.25 MiB is free."])
+    boot = one(
+        [
+            *sglang("0.5.9")[:4],
+            TORCH_FULL.format("1.50 GiB", "900.25 MiB"),
+        ]
+    )
     assert boot.failure is not None
     assert (boot.failure.stage, boot.failure.direction) == ("load", "neither")
     assert boot.failure.numbers == {"wanted_gib": 1.5, "total_gib": 94.97, "free_gib": pytest.approx(0.87915)}
@@ -166,7 +181,8 @@ def test_weights_that_do_not_fit_want_neither() -> None:
 
 def test_vllm_failures_carry_their_numbers() -> None:
     text = (
-        "(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [core.py:1] ValueError: To serve at least one request with the model's max seq "
+        "(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [core.py:1] ValueError: To serve at least one request with the model's "
+        "max seq "
         "len (131072), (18.0 GiB KV cache is needed, which is larger than the available KV cache memory (9.51 GiB). Based on the "
         "available memory, the estimated maximum model length is 69248."
     )
@@ -174,7 +190,10 @@ def test_vllm_failures_carry_their_numbers() -> None:
     assert boot.failure is not None
     assert boot.failure.kind == "context-does-not-fit"
     assert boot.failure.numbers == {"context": 131072, "needed_gib": 18.0, "available_gib": 9.51, "estimate": 69248}
-    text = "ValueError: Free memory on device cuda:0 (60.1/79.18 GiB) on startup is less than desired GPU memory utilization (0.9, 71.26 GiB)."
+    text = (
+        "ValueError: Free memory on device cuda:0 (60.1/79.18 GiB) on startup is less than desired GPU memory utilization "
+        "(0.9, 71.26 GiB)."
+    )
     boot = one([*vllm("0.20.2", stop="load"), text])
     assert boot.failure is not None
     assert (boot.failure.kind, boot.failure.direction) == ("free-below-utilization", "lower")

@@ -77,11 +77,12 @@ def sglang(
             ]
         sizes = "bs=[1, 2, 4], " if new >= (0, 5, 23) else ""
         return [
-            f"{lead} Capture target decode CUDA graph begin. backend=full, num_tokens_per_bs=1, avail mem={figures['pool_end']:.2f} GB",
+            f"{lead} Capture target decode CUDA graph begin. backend=full, num_tokens_per_bs=1, avail "
+            f"mem={figures['pool_end']:.2f} GB",
             f"{lead} Capture target decode CUDA graph end. {sizes}elapsed=31.20 s, {used}, {left}.",
         ]
 
-    for index, figures in enumerate(ranks):
+    for index in range(len(ranks)):
         if new >= (0, 5, 23):
             lines += [f"{tag(index)} Init parallel begin.", f"{tag(index)} Init parallel ends. elapsed=3.10 s"]
             lines.append(f"{tag(index)} Memory baseline taken. mem usage=0.02 GB")
@@ -124,18 +125,32 @@ def vllm(version: str, workers: int = 1, *, stop: str = "") -> list[str]:
     names = [f"Worker_TP{index}" for index in range(workers)] if workers > 1 else ["EngineCore_DP0"]
     lines = [
         by("APIServer", "api_server.py:1", f"vLLM API server version {version}"),
-        by("APIServer", "utils.py:2", "non-default args: {'model': 'Qwen/Qwen3-8B', 'tensor_parallel_size': 2, 'gpu_memory_utilization': 0.85}"),
+        by(
+            "APIServer",
+            "utils.py:2",
+            "non-default args: {'model': 'Qwen/Qwen3-8B', 'tensor_parallel_size': 2, 'gpu_memory_utilization': 0.85}",
+        ),
         f"{clock} [model.py:3] Using max model len 40960",
-        by("EngineCore_DP0", "core.py:4", f"Initializing a V1 LLM engine (v{version}) with config: model='Qwen/Qwen3-8B', tensor_parallel_size=2, x={{'a': 1}}"),
+        by(
+            "EngineCore_DP0",
+            "core.py:4",
+            f"Initializing a V1 LLM engine (v{version}) with config: model='Qwen/Qwen3-8B', tensor_parallel_size=2, x={{'a': 1}}",
+        ),
     ]
     lines += [by(name, "gpu_model_runner.py:5", "Starting to load model Qwen/Qwen3-8B...") for name in names]
     if stop == "load":
         return lines
-    loaded = "Model loading took 7.6403 GiB memory and 2.113456 seconds" if new < (0, 20) else "Model loading took 7.64 GiB memory and 2.1 seconds"
+    loaded = (
+        "Model loading took 7.6403 GiB memory and 2.113456 seconds"
+        if new < (0, 20)
+        else "Model loading took 7.64 GiB memory and 2.1 seconds"
+    )
     lines += [by(name, "gpu_model_runner.py:6", loaded) for name in names]
     if stop == "loaded":
         return lines
-    lines += [by(name, "gpu_worker.py:7", f"Available KV cache memory: {60.11 - index:.2f} GiB") for index, name in enumerate(names)]
+    lines += [
+        by(name, "gpu_worker.py:7", f"Available KV cache memory: {60.11 - index:.2f} GiB") for index, name in enumerate(names)
+    ]
     if new < (0, 33):
         lines += [by("EngineCore_DP0", "kv_cache_utils.py:8", "GPU KV cache size: 437,712 tokens")]
         lines += [by("EngineCore_DP0", "kv_cache_utils.py:9", "Maximum concurrency for 40,960 tokens per request: 10.69x")]
@@ -148,6 +163,9 @@ def vllm(version: str, workers: int = 1, *, stop: str = "") -> list[str]:
         if new >= (0, 33)
         else "7.64 GiB for weight, 1.25 GiB for peak activation, 0.10 GiB for non-torch memory, and 0.54 GiB for CUDAGraph memory"
     )
-    text = f"Free memory on device (78.66/79.18 GiB) on startup. Desired GPU memory utilization is (0.85, 67.30 GiB). Actual usage is {usage}."
+    text = (
+        "Free memory on device (78.66/79.18 GiB) on startup. Desired GPU memory utilization is (0.85, 67.30 GiB). "
+        f"Actual usage is {usage}."
+    )
     lines += [by(name, "gpu_worker.py:11", text) for name in names]
     return [*lines, "(APIServer pid=1) INFO:     Application startup complete."]

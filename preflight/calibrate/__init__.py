@@ -1,0 +1,1 @@
+"""Measured figures of a boot, as the [observed] table of a launch file."""
