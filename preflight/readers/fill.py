@@ -13,7 +13,7 @@ from preflight.text import Decoded, Text
 
 _COMPOSE = re.compile(r"\$(?:(\$)|([A-Za-z_]\w*)|(\{))", re.ASCII)
 _BRACED = re.compile(r"([A-Za-z_]\w*)(:?[-?+])?", re.ASCII)
-_KUBERNETES = re.compile(r"\$(?:(\$)|\(([A-Za-z_][\w.-]*)\))|\{\{.*?\}\}", re.ASCII | re.S)
+_KUBERNETES = re.compile(r"\$(?:(\$)|\(([A-Za-z_][\w.-]*)\))|\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}", re.ASCII)
 _DEPTH = 10
 
 

@@ -37,6 +37,7 @@ _COMMON = frozenset(
     "reasoning-parser tool-call-parser quantization dtype port host model chat-template load-format attention-backend page-size "
     "tp dp ep nnodes node-rank download-dir revision seed".split()
 )
+_LARGEST = 2000
 _HINT = re.compile(r"sglang|vllm", re.I)
 _HOLDER = re.compile(
     r"(?:sglang|vllm)(?:[_-]?(?:config|args|settings|engine.?args))?$|(?:server|engine|serving)[_-]?(?:args|kwargs)$", re.I
@@ -171,18 +172,24 @@ def value_token(node: Scalar) -> Token:
 
 def _json_token(node: Node) -> Token:
     """A mapping as the JSON text that the engine makes of it."""
-    value = json.dumps(plain(node), separators=(", ", ": "), ensure_ascii=False)
+    budget = [_LARGEST]
+    value = json.dumps(plain(node, budget), separators=(", ", ": "), ensure_ascii=False)
+    if budget[0] <= 0:
+        return Token(None, whole_text(node.tree.text, node.start, node.end, ""), None, UNKNOWN_STATE)
     return Token(value, whole_text(node.tree.text, node.start, node.end, value), None)
 
 
-def plain(node: Node, depth: int = 0) -> object:
-    """What a YAML 1.1 loader makes of a node."""
+def plain(node: Node, budget: list[int], depth: int = 0) -> object:
+    """What a YAML 1.1 loader makes of a node of at most `budget` nodes (aliases of aliases may be many)."""
+    budget[0] -= 1
     if depth > 20:
+        budget[0] = 0
+    if budget[0] <= 0:
         return None
     if isinstance(node, ListNode):
-        return [plain(item, depth + 1) for item in node.items]
+        return [plain(item, budget, depth + 1) for item in node.items]
     if isinstance(node, Mapping):
-        return {key.value: plain(value, depth + 1) for key, value in node.entries()}
+        return {key.value: plain(value, budget, depth + 1) for key, value in node.entries()}
     if not node.plain or not looks_typed(node.value):
         return node.value
     for pattern, value in ((_TRUE, True), (_FALSE, False), (_NULL, None)):

@@ -9,12 +9,13 @@ from preflight.launch import LaunchSite, Reading
 from preflight.readers.editing import NoEditor
 from preflight.readers.script import Script
 from preflight.readers.shell import Context, distinct, script_sites
-from preflight.readers.shellwords import STAND_END, STAND_IN
+from preflight.readers.shellwords import STAND_END, STAND_IN, skip_braces
 from preflight.readers.words import ANCHOR
 from preflight.text import Decoded, Document, Text
 
 _HEREDOC = re.compile(r"<<-?([A-Za-z_]\w*)[ \t]*\r?\n")
-_TEMPLATE = re.compile(r"\$\$\{|%%\{|\$\{([^{}\"]*|\"[^\"]*\"|\{[^{}]*\})*\}|%\{[^}]*\}")
+_TEMPLATE = re.compile(r"\$\$\{|%%\{|\$\{|%\{")
+_LONGEST = 2000
 _YAML = re.compile(r"^[ \t]*(?:apiVersion|kind|spec|containers|services):", re.M)
 
 
@@ -28,9 +29,13 @@ class HclCodec:
         at = 0
         for match in _TEMPLATE.finditer(raw):
             start, end = match.span()
-            spelled = match.group()
-            value = spelled[1:] if spelled[:2] in ("$$", "%%") else STAND_IN + _name(spelled) + STAND_END
-            values += [raw[at:start], "" if spelled.startswith("%{") else value]
+            if start < at:
+                continue
+            value = match.group()[1:]
+            if value == "{":
+                end = skip_braces(raw, start + 1, min(len(raw), start + _LONGEST))
+                value = "" if match.group() == "%{" else STAND_IN + _name(raw[start:end]) + STAND_END
+            values += [raw[at:start], value]
             starts += [*range(at, start), *[start] * len(values[-1])]
             ends += [*range(at + 1, start + 1), *[end] * len(values[-1])]
             at = end

@@ -65,7 +65,8 @@ def _visit(
     if isinstance(node, Scalar):
         yield from _text(node, path[-1] if path else "", context)
         return
-    seen = seen | {id(node)} if node.uses > 1 else seen
+    if node.uses > 1:  # an alias is the same node again: once is enough, and nodes of nodes would be without end
+        seen.add(id(node))
     if isinstance(node, Sequence):
         for item in node.items:
             yield from _visit(item, (*path, path[-1] if path else ""), around, context, seen, root)

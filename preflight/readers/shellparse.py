@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from preflight.readers.grammar import parser
 from preflight.readers.shelltree import Assignment, Branch, Command, Heredoc, Program
-from preflight.readers.shellwords import NO_HOLES, OTHER, Hole, Word, scan_word
+from preflight.readers.shellwords import MOST_WORDS, NO_HOLES, OTHER, Hole, Word, scan_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -24,6 +24,9 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _READERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 _HARMLESS = re.compile(r"activate$|conda|bashrc|\bprofile|\bsetvars|/etc/|nvm\.sh|cargo/env")
 _DEPTH = 150
+_LONGEST, _LONGEST_LINE = 300_000, 20_000
+"""What is longer was not written by hand (a payload), and is passed over."""
+_TOO_LONG = re.compile(r"[^\n]{20000,}")
 
 
 @cache
@@ -46,6 +49,8 @@ class _Walk:
         self.start = start
         self.end = end
         self.holes = holes
+        self.limit = end
+        """Where the words of a command end at the latest: the closing backtick is no start of another."""
         self.count = 0
         self.commands: list[Command] = []
         self.assignments: list[Assignment] = []
@@ -62,6 +67,8 @@ class _Walk:
                     pieces += [self.text[at : hole.start], "_" * (hole.end - hole.start)]
                     at = hole.end
             source = "".join([*pieces, self.text[at : self.end]])
+        if len(source) > _LONGEST_LINE:
+            source = _TOO_LONG.sub(lambda match: " " * len(match.group()), source[:_LONGEST])
         return source if source.isascii() else _FOREIGN.sub("_", source)
 
     def number(self) -> int:
@@ -165,7 +172,7 @@ class _Walk:
     def command(self, node: Node, branch: Branch, depth: int, heredocs: tuple[Heredoc, ...]) -> None:
         words: list[Word] = []
         prefix: list[Assignment] = []
-        end = self.end if node.parent is None else self.start + node.parent.end_byte
+        end = self.limit
         for child in node.children:
             at = self.start + child.start_byte
             if child.type == "variable_assignment":
@@ -173,6 +180,8 @@ class _Walk:
                 prefix.extend([found] if found is not None else [])
             elif child.type.endswith("_redirect"):
                 self.children(child, branch, depth)
+            elif len(words) > MOST_WORDS:
+                break
             elif (not words or at >= words[-1].end) and self.start + child.end_byte > at:
                 word = scan_word(self.text, at, end, self.holes)
                 if word.end > at:
@@ -204,7 +213,12 @@ class _Walk:
     def substitutions(self, node: Node, branch: Branch, depth: int) -> None:
         """`$( … )` holds commands too: `PID=$(nohup vllm serve … & echo $!)`."""
         if node.type in ("command_substitution", "process_substitution"):
+            limit = self.limit
+            if self.text.startswith("`", self.start + node.start_byte):
+                closing = self.text.find("`", self.start + node.start_byte + 1, self.start + node.end_byte)
+                self.limit = closing if closing >= 0 else limit
             self.children(node, branch, depth)
+            self.limit = limit
         elif node.child_count and depth <= _DEPTH:
             for child in node.children:
                 if child.child_count:

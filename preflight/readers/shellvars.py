@@ -25,7 +25,7 @@ from preflight.readers.shellwords import (
 )
 from preflight.text import Text
 
-_MAX_DEPTH, _MAX_LENGTH, _MAX_WORDS = 20, 65536, 4000
+_MAX_DEPTH, _MAX_LENGTH, _MAX_WORDS, _MAX_WORK = 20, 65536, 4000, 8_000
 _OPAQUE_NAME = re.compile(r"(?:ARGS?|FLAGS?|OPTS?|OPTIONS?|EXTRAS?|PARAMS?|ADDITIONAL|CMD|COMMAND)(?:_|$)", re.I)
 _SWITCH = re.compile(r"--(?:(?:enable|disable|skip|no|sleep)-[\w-]+|trust-remote-code|log-requests|enforce-eager)\Z")
 _MULTIPLE = re.compile(r"\s")
@@ -61,7 +61,7 @@ class Scope:
         for assignment in program.assignments:
             self.assignments.setdefault(assignment.name, []).append(assignment)
         self._cache: dict[tuple[str, Use], Scalar | None] = {}
-        self._depth = 0
+        self._depth = self._work = 0
 
     # -- which assignments reach a use ------------------------------------------------------------------------------------
 
@@ -211,6 +211,15 @@ class Scope:
         return unknown(part.value)
 
     def _default(self, script: Script, part: Part, use: Use) -> Scalar:
+        if self._depth > _MAX_DEPTH:
+            return unknown(part.value)
+        self._depth += 1
+        try:
+            return self._operand(script, part, use)
+        finally:
+            self._depth -= 1
+
+    def _operand(self, script: Script, part: Part, use: Use) -> Scalar:
         parts = scan_inside(script.text.value, part.word_start, part.word_end, quoted=part.quoted)
         found = self.scalar(script, parts, use) if parts else Scalar("", "", DEFAULT)
         if found.value is None:
@@ -232,6 +241,9 @@ class Scope:
         return found
 
     def _word(self, script: Script, word: Word, use: Use, slot: Slot | None, before: Sequence[Argument]) -> list[Argument]:
+        self._work += 1
+        if self._work > _MAX_WORK:
+            return [self._opaque(script, word, slot)]
         part = word.parts[0] if len(word.parts) == 1 else None
         outer = script.outer.get(part.start) if part is not None else None
         if part is not None and outer is not None and outer.splits(part):
@@ -326,7 +338,10 @@ class Scope:
         if scalar.value is not None and (_MULTIPLE.search(scalar.value) or scalar.value[:1] in ("", "-")):
             words = split_words(script.text.value, part.word_start, part.word_end) if part.operator and not reaching else []
             found = self.arguments(script, words, use, shared=True)
-            defaults = [Argument(a.token._replace(state=DEFAULT, source=None), None, None) for a in found]
+            defaults = [
+                Argument(a.token._replace(state=a.token.state if a.token.value is None else DEFAULT, source=None), None, None)
+                for a in found
+            ]
             return [*defaults, self._opaque(script, word, slot)]
         if scalar.value is None and (names_flags(part.value) or self._takes_no_value(before)):
             return [self._opaque(script, word, slot)]

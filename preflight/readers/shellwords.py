@@ -311,6 +311,9 @@ def _braced(text: str, start: int, end: int, quoted: bool) -> Part:
     return Part(VARIABLE, start, end, name.group(), quoted, subscript, operator.group(), operator.end(), closing)
 
 
+MOST_WORDS = 5000
+"""More than any command line that people write: what follows is not read."""
+
 _EXPANDS = re.compile(r"\\.|[$`]", re.S)
 
 
@@ -338,6 +341,8 @@ def split_words(text: str, start: int, end: int, holes: Mapping[int, Hole] = NO_
             at += 1
             continue
         words.append(word)
+        if len(words) > MOST_WORDS:
+            return words
         at = word.end
 
 

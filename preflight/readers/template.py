@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from preflight.launch import OPAQUE, LaunchSite, Reading
 from preflight.readers.editing import NoEditor
@@ -17,13 +18,15 @@ from preflight.readers.shellwords import STAND_END, STAND_IN
 from preflight.readers.yamltree import Tree
 from preflight.text import Decoded, Document, Text
 
-_ACTION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.S)
+# No action holds the start of another: without that, a text of nothing but starts takes quadratic time.
+_ACTION = re.compile(r"\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}|\{%(?:[^%{]|%(?!\})|\{(?!%))*%\}|\{#(?:[^#{]|#(?!\})|\{(?!#))*#\}")
 _CONTROL = re.compile(
     r"[{%#-]+\s*(?:(?P<open>if|for|range|with|define|block|macro|call|filter|raw)|(?P<middle>else|elif|elsif)"
     r"|(?P<close>end\w*)|(?P<other>set|import|from|include|extends|\$\w+\s*:?=|/\*|#))"
 )
-_SETS = re.compile(r"\$\w+\s*:?=")
+_MOST = 20_000
 _WORDS = re.compile(r"[A-Za-z_]\w*")
+_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 _LAYOUT = re.compile(r"toYaml|nindent|\bindent\b|\binclude\b|\btpl\b|range|\bfor\b")
 
 
@@ -37,7 +40,7 @@ class Actions:
         self.adding: list[int] = []
         """Where an action writes what may be several words or lines."""
         stack: list[int] = []
-        for match in _ACTION.finditer(raw):
+        for match in islice(_ACTION.finditer(raw), _MOST):
             self._take(raw, match, stack)
         self.conditional += [(start, len(raw)) for start in stack]
 
@@ -66,10 +69,10 @@ class Actions:
     @staticmethod
     def _line(raw: str, start: int, end: int) -> tuple[int, int] | None:
         """The whole line of an action that stands alone on it."""
-        line = raw.rfind("\n", 0, start) + 1
-        stop = raw.find("\n", end)
-        stop = len(raw) if stop < 0 else stop + 1
-        return (line, stop) if not raw[line:start].strip() and not raw[end:stop].strip() else None
+        while start > 0 and raw[start - 1] in " \t":
+            start -= 1
+        following = _LINE_END.match(raw, end)
+        return (start, following.end()) if following is not None and (start == 0 or raw[start - 1] == "\n") else None
 
     @staticmethod
     def _trimmed(raw: str, start: int, end: int) -> tuple[int, int]:

@@ -27,8 +27,9 @@ def read(document: Document) -> Reading:
 
 def unit_sites(parent: Text, context: Context) -> Iterator[LaunchSite]:
     context = context._replace(kind="systemd")
-    lines = [line_text(parent, line.start, line.end, _CODEC) for line in logical_lines(parent.value, "#;")]
-    keyed = [(match, text) for text in lines if (match := _KEY.match(text.value)) is not None]
+    lines = [line for line in logical_lines(parent.value, "#;") if _KEY.match(parent.value, line.start) is not None]
+    texts = [line_text(parent, line.start, line.end, _CODEC) for line in lines]
+    keyed = [(match, text) for text in texts if (match := _KEY.match(text.value)) is not None]
     env = [variable for match, text in keyed if match.group(1) == "Environment" for variable in _variables(text, match.end())]
     context = context._replace(env=tuple(env))
     for match, text in keyed:

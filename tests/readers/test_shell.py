@@ -52,6 +52,8 @@ LAUNCHES = [
     ('IMAGE=${IMAGE:-vllm/vllm-openai:v0.9.0}\ndocker run --rm -p 1:1 "$IMAGE" --model m', "vllm", "image", ["--model", "m"]),
     ("docker run --entrypoint bash img:1 -c 'vllm serve m'", "vllm", "vllm serve", ["m"]),
     ("PID=$(nohup vllm serve m >/dev/null 2>&1 & echo $!)", "vllm", "vllm serve", ["m"]),
+    ("PID=`vllm serve m >/dev/null 2>&1`", "vllm", "vllm serve", ["m"]),
+    ("echo `vllm serve m --tp 2` `date`", "vllm", "vllm serve", ["m", "--tp", "2"]),
     ("ssh node1 'cd /x && vllm serve m'", "vllm", "vllm serve", ["m"]),
     ('tmux new-session -d -s s "vllm serve m --tp 2"', "vllm", "vllm serve", ["m", "--tp", "2"]),
     ('CMD="vllm serve m"\nCMD="$CMD --tp 2"\neval "$CMD"', "vllm", "vllm serve", ["m", "--tp", "2"]),
