@@ -37,6 +37,7 @@ _COMMON = frozenset(
     "reasoning-parser tool-call-parser quantization dtype port host model chat-template load-format attention-backend page-size "
     "tp dp ep nnodes node-rank download-dir revision seed".split()
 )
+KNOWN_FLAGS = frozenset("--" + name for name in _SGLANG | _VLLM | _COMMON)
 _LARGEST = 2000
 _HINT = re.compile(r"sglang|vllm", re.I)
 _HOLDER = re.compile(
@@ -89,6 +90,11 @@ def flag_token(key: Scalar) -> Token:
     at = key.text.inner(0, len(key.value), _FLAG)
     assert at is not None  # every key reads
     return Token(at.value, at, at if key.uses == 1 else None)
+
+
+def flag_named(flag: str, key: Scalar) -> Token:
+    """A key that stands for a flag in a spelling of its own."""
+    return Token(flag, whole_text(key.tree.text, key.start, key.end, flag), None)
 
 
 class MapEditor:

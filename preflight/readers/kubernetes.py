@@ -11,6 +11,7 @@ from preflight.readers.container import container_sites, list_arguments, node_to
 from preflight.readers.fill import kubernetes_script
 from preflight.readers.flagmap import map_engine, map_site, recipe_context
 from preflight.readers.images import image_versions
+from preflight.readers.jobs import job_context, values_sites
 from preflight.readers.script import Script
 from preflight.readers.shell import Context, script_sites
 from preflight.readers.words import ANCHOR
@@ -78,12 +79,16 @@ def _visit(
             yield site
             return
     around = _surroundings(node, around)
+    context = job_context(node, context)
     consumed: set[str] = set()
     if node.get("command") is not None or node.get("args") is not None:
         found = list(_container(node, around, context))
         if found:
             consumed = {"command", "args"}
             yield from found
+    if not consumed:
+        yield from values_sites(node, path, context)
+        consumed = {"vllmConfig", "sglangConfig"}
     for inner, value in node.entries():
         if inner.value not in consumed:
             yield from _visit(value, (*path, inner.value), around, context, seen, root)

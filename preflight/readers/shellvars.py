@@ -21,6 +21,7 @@ from preflight.readers.shellwords import (
     Part,
     Word,
     scan_inside,
+    shown,
     split_words,
 )
 from preflight.text import Text
@@ -300,7 +301,7 @@ class Scope:
     def _opaque(self, script: Script, word: Word, slot: Slot | None) -> Argument:
         at = script.text.inner(word.start, word.end)
         assert at is not None
-        return Argument(Token(None, at, None, OPAQUE, pattern=at.value), None, slot, (script, word))
+        return Argument(Token(None, at, None, OPAQUE, pattern=shown(at.value)), None, slot, (script, word))
 
     def _optional(self, part: Part, before: Sequence[Argument]) -> bool:
         """Whether what a run or an outer layer puts here may be any number of words."""
