@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from preflight.diagnostics import ERROR, SAFE, UNSAFE, WARNING, Finding, Fix
 from preflight.engines.base import FlagProblem, Launch
@@ -35,7 +35,8 @@ def finding(launch: Launch, problem: FlagProblem, fact: str, remedy: str, fixes:
     severity, message = ERROR, f"{fact} {remedy}".strip()
     accepts = newest_that_accepts(launch, problem)
     if accepts is not None:
-        severity, message = WARNING, f"{message} (Works up to {launch.engine.title} {accepts}.)"
+        works = "accepts it" if launch.version.given else "is the last that accepts it"
+        severity, message = WARNING, f"{message} ({launch.engine.title} {accepts} {works}.)"
     elif not official(launch) or _conditional(launch, problem):
         severity = WARNING
     return Finding(
@@ -53,15 +54,21 @@ def _conditional(launch: Launch, problem: FlagProblem) -> bool:
 
 
 def newest_that_accepts(launch: Launch, problem: FlagProblem) -> str | None:
-    """Where no single version is given: the newest other release whose parser takes the token."""
-    if launch.version.given is not None:
-        return None
-    for text in reversed(launch.version.others):
+    """The newest other release that may be meant and whose parser takes the token: any that the project allows, or a post
+    release of the one that is given (`0.4.4` is said of 0.4.4.post2, too)."""
+    for text in reversed(_may_be_meant(launch)):
         parsed = launch.engine.parse(launch.site, text)
         refused = {other.first for other in parsed.problems if other.kind not in ("deprecated", "duplicate")}
         if problem.first not in refused:
             return text
     return None
+
+
+def _may_be_meant(launch: Launch) -> Sequence[str]:
+    given = launch.version.given
+    if given is None:
+        return launch.version.others
+    return [text for text in launch.engine.releases() if text.startswith(f"{given}.post")]
 
 
 def official(launch: Launch) -> bool:

@@ -56,7 +56,7 @@ ROWS = (
     Row(
         "C1-early",
         REFUSES,
-        when=lambda s: s.chunked_prefill_size is not None and not splits(s.chunked_prefill_size, s.page_size),
+        when=lambda s: None not in (s.chunked_prefill_size, s.page_size) and not splits(s.chunked_prefill_size, s.page_size),
         versions="..0.4.6",
         says="chunked-prefill-size {chunked_prefill_size} is not a multiple of page-size {page_size}. Use a multiple.",
         at="chunked-prefill-size",
