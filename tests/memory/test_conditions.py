@@ -101,3 +101,18 @@ def test_ten_million_positions_cost_eighty_gib_of_table() -> None:
     assert one is not None
     assert one.severity.word == "error"
     assert "Lower context-length or max-running-requests" in one.message
+
+
+def memory_findings(text: str) -> list[str]:
+    return [one.rule.code for one in result(text).diagnostics if one.rule.code.startswith("MEM")]
+
+
+def test_a_model_whose_geometry_the_launch_changes_is_not_judged() -> None:
+    text = launch_text("0.5.15", H100, "llama-3.3-70b", json_model_override_args='{\\"num_hidden_layers\\": 4}')
+    assert memory_findings(text) == []
+    stretched = launch_text("0.5.15", H100, "llama-3.3-70b", json_model_override_args='{\\"rope_scaling\\": null}')
+    assert memory_findings(stretched) == ["MEM003"]
+
+
+def test_a_server_without_the_language_model_is_not_judged_by_it() -> None:
+    assert memory_findings(launch_text("0.5.15", H100, "kimi-k2.5-int4", encoder_only=True)) == []

@@ -48,7 +48,16 @@ def parallel(s: State) -> Parallel:
         shared_experts_replicated=s.moe_a2a_backend not in (None, "none") or bool(s.enable_deepep_moe),
         vision_replicated=bool(s.mm_enable_dp_encoder),
         redundant_experts=int(s.ep_num_redundant_experts or 0),
+        layer_partition=_partition(s),
     )
+
+
+def _partition(s: State) -> tuple[int, ...]:
+    """Layers of each pipeline stage where the environment states them."""
+    try:
+        return tuple(int(count) for count in (s.env("SGLANG_PP_LAYER_PARTITION") or "").split(",") if count.strip())
+    except ValueError:
+        return ()
 
 
 def free_before_load(s: State, launch: Launch, missing: list[str]) -> Range | None:
@@ -131,6 +140,10 @@ def draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
     same = draft is None or (launch.model is not None and draft.name == launch.model.name)
     source = launch.model if same else draft
     layout = parallel(s)
+    try:
+        source = None if source is None else as_loaded(s, source)
+    except Unknown:
+        source = None
     parts = None if source is None else weight_rows(source, layout, "sglang", "mtp" if same else "target")
     if not parts or source is None:
         missing.append("the draft model's weights")
@@ -140,7 +153,8 @@ def draft_weights(s: State, launch: Launch, missing: list[str]) -> Range | None:
         own = weight_rows(source, layout, "sglang") or ()
         expected += sum(part.bytes_expected for part in own if part.name in _SHARED_LATER)
     spread = 0.1 * expected
-    return Range(min(floor, expected), expected - spread, expected, expected + spread, INFINITE).ordered()
+    proved = 0 if s.speculative_draft_model_quantization not in (None, s.quantization) else min(floor, expected)
+    return Range(proved, expected - spread, expected, expected + spread, INFINITE).ordered()
 
 
 def _guessed_draft(s: State, launch: Launch) -> Range | None:

@@ -17,6 +17,7 @@ from preflight.engines.sglang.facts import at_least, multimodal
 from preflight.engines.sglang.kv import Pool, Size, pool
 from preflight.engines.sglang.late import late_rows
 from preflight.engines.sglang.load import Load, before_rows, free_before_load, load
+from preflight.engines.sglang.online import overridden
 from preflight.engines.sglang.requests import Requests, requests, table_bytes
 from preflight.engines.steps import State, Unknown
 from preflight.memory.budget import KV_SIZING, Budget, Condition, Knob, LedgerRow
@@ -54,6 +55,9 @@ def budget(launch: Launch) -> Budget:
     """The ledger of one launch; figures that need an unknown input are None and named in `missing`."""
     s = state_of(launch)
     missing: list[str] = []
+    if _ask(lambda: overridden(s), []) is not False:
+        missing.append("the model's geometry, which json-model-override-args changes")
+        launch = launch._replace(model=None)
     seen, model = launch.observed, launch.model
     size = launch.hardware.memory if launch.hardware else None
     physical = None if size is None else exactly(size)

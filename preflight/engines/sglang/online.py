@@ -1,4 +1,5 @@
-"""A checkpoint as the launch loads it: `--quantization` on plain weights quantises them, `--dtype` widens them.
+"""A checkpoint as the launch loads it: `--quantization` on plain weights quantises them, `--dtype` widens them, parts are left
+out.
 
 0.5.9 and 0.5.23 srt/layers/quantization/__init__.py and fp8.py (linear modules and experts; embedding, head, norms and routers
 stay).
@@ -6,6 +7,7 @@ stay).
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from preflight.engines.steps import State, Unknown
@@ -29,21 +31,47 @@ _KEEPS = (None, "unquant", "compressed-tensors")
 _WIDE = ("float32", "float")
 
 
+_HARMLESS = frozenset(
+    {"rope_scaling", "rope_theta", "rope_parameters", "max_position_embeddings", "architectures", "eos_token_id"}
+)
+
+
+def overridden(s: State) -> bool:
+    """Whether `--json-model-override-args` may change the geometry that the profile gives."""
+    given = s.json_model_override_args
+    if given in (None, "", "{}"):
+        return False
+    try:
+        table = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        return True
+    return not isinstance(table, dict) or not set(table) <= _HARMLESS
+
+
 def as_loaded(s: State, model: Model) -> Model:
     """The model with its weights in the formats that the launch gives them. Raises Unknown for a scheme not known here."""
     if model.components is None:
         return model
+    if s.encoder_only:
+        raise Unknown("which weights an encoder-only server loads")
+    if s.language_only or s.language_model_only:
+        kept = tuple(part for part in model.components if not part.shard.startswith("vision"))
+        model = model._replace(components=kept)
+    return _in_format(s, model, model.components or ())
+
+
+def _in_format(s: State, model: Model, components: tuple[Component, ...]) -> Model:
     if s.torchao_config:
         raise Unknown("bytes of weights that torchao quantises")
     scheme = s.quantization
-    plain = model.quantization is None and all(part.format in _PLAIN for part in model.components)
+    plain = model.quantization is None and all(part.format in _PLAIN for part in components)
     if plain and scheme not in _KEEPS:
         format = _ONLINE.get(str(scheme))
         if format is None:
             raise Unknown(f"bytes of weights that {scheme} quantises while loading")
-        return model._replace(components=tuple(_quantised(part, format) for part in model.components))
+        return model._replace(components=tuple(_quantised(part, format) for part in components))
     if s.dtype in _WIDE:
-        return model._replace(components=tuple(_widened(part) for part in model.components))
+        return model._replace(components=tuple(_widened(part) for part in components))
     return model
 
 
