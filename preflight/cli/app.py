@@ -19,9 +19,10 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
-profile = typer.Typer(help="Models and hardware: list, show, and make profiles.", no_args_is_help=True)
-catalog = typer.Typer(help="The flag history of the engines.", no_args_is_help=True)
+profile = typer.Typer(help="Models and hardware: list, show, and make profiles.", no_args_is_help=True, rich_markup_mode=None)
+catalog = typer.Typer(help="The flag history of the engines.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(profile, name="profile")
 app.add_typer(catalog, name="catalog")
 
