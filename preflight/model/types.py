@@ -75,7 +75,8 @@ class Model(NamedTuple):
     name: str
     architecture: str | None = None  # first entry of the checkpoint's `architectures`
     model_type: str | None = None
-    context_length: int | None = None  # tokens, as the configuration derives it
+    context_length: int | None = None  # tokens, as SGLang derives it: positions times the factor of their scaling
+    position_embeddings: int | None = None  # tokens, as the configuration states them
     layers: int | None = None
     hidden_size: int | None = None
     vocab_size: int | None = None

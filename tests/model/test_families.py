@@ -151,3 +151,12 @@ def test_drafts_read_embedding_and_hidden_state() -> None:
 def test_every_model_of_the_catalogue_is_whole() -> None:
     lacking = {name: model.missing for name in list_models() if (model := catalogue(name)).components is None}
     assert set(lacking) == {"gemma-4-e4b"}  # the shapes of its towers are not public; its cache is known
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens"),
+    [("gemma-3-27b", 1_048_576), ("llama-4-scout", 10_485_760), ("deepseek-v3", 163_840), ("llama-3.1-8b", 131_072)],
+)
+def test_context_length_is_what_sglang_resolves(name: str, tokens: int) -> None:
+    """As the engine's own argument code answered."""
+    assert catalogue(name).context_length == tokens

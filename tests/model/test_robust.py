@@ -66,8 +66,6 @@ def test_mutated_configurations(data: st.DataObject) -> None:
     config = CONFIGS[data.draw(st.sampled_from(NAMES))]
     for _ in range(data.draw(st.integers(1, 3))):
         config = mutated(config, data.draw(st.sampled_from([path for path in paths(config) if path])), data.draw(ODD))
-        if not isinstance(config, dict):
-            return
     use(model_from_config(config, "m"))
 
 
@@ -99,7 +97,6 @@ def test_mutated_profiles(data: st.DataObject) -> None:
         table = mutated(table, data.draw(st.sampled_from(paths(table))), data.draw(ODD))
     try:
         model = model_from_table(table)
-    except BadProfile as error:
-        assert str(error).count("\n") == 0
+    except BadProfile:
         return
     use(model)

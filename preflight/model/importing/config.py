@@ -13,8 +13,9 @@ from preflight.model.importing.quantization import Quantization, declared_method
 from preflight.model.importing.rotary import rotary_tables
 from preflight.model.types import LayerGroup, Model
 
+# In SGLang's order (srt/utils/hf_transformers_utils.py, get_context_length); the last two are other families'.
 CONTEXT = (
-    "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_sequence_length",
+    "max_sequence_length", "seq_length", "max_seq_len", "model_max_length", "max_position_embeddings", "n_positions",
 )  # fmt: skip
 UNSTATED_DTYPE = "bf16"  # engines run a checkpoint without an element type in two bytes
 LAYERS = ("num_hidden_layers", "n_layer", "num_layers")
@@ -36,7 +37,8 @@ def model_from_config(
         name,
         architecture=architectures[0] if architectures else None,
         model_type=model_type or None,
-        context_length=text.integer(*CONTEXT),
+        context_length=scaled_context(text),
+        position_embeddings=text.integer(*CONTEXT),
         layers=text.integer(*LAYERS),
         hidden_size=text.integer(*HIDDEN),
         vocab_size=text.integer("vocab_size") or top.integer("vocab_size"),
@@ -55,6 +57,16 @@ def model_from_config(
         source=(("geometry", origin), ("weights", f"arithmetic from {origin}")),
     )
     return with_parts(model, top, text, quantization)
+
+
+def scaled_context(text: Fields) -> int | None:
+    """The context length that engines derive: positions times the scaling factor, unless an original length or the
+    kind of scaling says that they are scaled already."""
+    positions = text.integer(*CONTEXT)
+    scaling = text.table("rope_scaling")
+    factor = scaling.factor("factor") or 1.0
+    stated = scaling.integer("original_max_position_embeddings") is not None or scaling.text("rope_type") == "llama3"
+    return positions if positions is None or stated else int(positions * factor)
 
 
 def text_fields(top: Fields) -> Fields:
@@ -92,7 +104,7 @@ def with_parts(model: Model, top: Fields, text: Fields, quantization: Quantizati
     try:
         if kinds:
             body(parts, top, text, kinds, model_type)
-            rotary_tables(parts, text, model.attention or (), model.context_length, family(text, model_type))
+            rotary_tables(parts, text, model.attention or (), model, family(text, model_type))
     except Missing as error:
         missing.append(error.field)
     if quantization.unknown:

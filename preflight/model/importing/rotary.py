@@ -8,21 +8,27 @@ from collections.abc import Sequence
 
 from preflight.model.importing.fields import Fields
 from preflight.model.importing.parts import Parts
-from preflight.model.types import LayerGroup
+from preflight.model.types import LayerGroup, Model
 
 MULTIMODAL_REACH = 4  # vLLM's factor for tables with image sections
 
 
-def rotary_tables(parts: Parts, text: Fields, groups: Sequence[LayerGroup], context: int | None, kind: str) -> None:
-    """One table per kind of attention layer that rotates its queries."""
-    if not context or text.text("position_embedding_type") == "nope" or kind in ("nemotron_h", "jamba"):
+def rotary_tables(parts: Parts, text: Fields, groups: Sequence[LayerGroup], model: Model, kind: str) -> None:
+    """One table for each width and length that some attention layers rotate with."""
+    unrotated = text.text("position_embedding_type") == "nope" or kind in ("nemotron_h", "jamba")
+    if model.context_length is None or model.position_embeddings is None or unrotated:
         return
-    widths = {width for group in groups if (width := rotary_width(text, group, kind))}
-    rows, sections = table_rows(text, context), multimodal(text)
-    for width in sorted(widths):
-        parts.plain("rotary tables", rows * width, format="fp32", stage="all", engines=("sglang",), copy=True, part="buffers")
-        reach = MULTIMODAL_REACH if sections else 1
-        parts.plain("rotary tables", rows * width * reach, stage="all", engines=("vllm",), copy=True, part="buffers")
+    tables = set()
+    for group in groups:
+        width = rotary_width(text, group, kind)
+        local = group.kind == "sliding" and kind.startswith("gemma3")  # its own table, without scaling
+        rows = model.position_embeddings if local else table_rows(text, model.context_length)
+        if width:
+            tables.add((rows, width))
+    reach = MULTIMODAL_REACH if multimodal(text) else 1
+    for rows, width in sorted(tables):
+        for engine, format, size in (("sglang", "fp32", rows * width), ("vllm", None, rows * width * reach)):
+            parts.plain("rotary tables", size, format=format, stage="all", engines=(engine,), copy=True, part="buffers")
 
 
 def rotary_width(text: Fields, group: LayerGroup, kind: str) -> int:
