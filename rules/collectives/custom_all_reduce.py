@@ -1,7 +1,7 @@
 """The custom all-reduce turns itself off.
 
 ## What it does
-Says where SGLang's own all-reduce will not be used and NCCL does the work.
+Says where options for SGLang's own all-reduce do nothing, as NCCL does the work.
 
 ## Why
 The kernel exchanges small messages through peer memory, for 2, 4, 6 or 8 GPUs of one node. Above two GPUs it needs
@@ -21,7 +21,7 @@ srt/model_executor/model_runner.py.
 """
 
 from preflight.diagnostics import NOTE
-from preflight.engines.sglang.facts import dp_groups, on_cuda
+from preflight.engines.sglang.facts import on_cuda
 from preflight.engines.steps import WARNS, Row, Set, State, Topic
 
 TOPIC = Topic("COM001", "custom-all-reduce-off", "sglang", "init")
@@ -62,30 +62,19 @@ ROWS = (
         "R3",
         WARNS,
         when=lambda s: (
-            _asked(s) and _world(s) > 2 and s.gpu.interconnect == "pcie" and not s.flag("SGLANG_ENABLE_PCIE_IPC_ALLREDUCE")
+            bool(s.enable_p2p_check)
+            and _asked(s)
+            and _world(s) > 2
+            and s.gpu.interconnect == "pcie"
+            and not s.flag("SGLANG_ENABLE_PCIE_IPC_ALLREDUCE")
         ),
-        says="Over PCIe custom all-reduce is off for more than two GPUs: NCCL does the work.",
-        at="tp-size",
-        fix=(Set("disable-custom-all-reduce", True),),
+        says="enable-p2p-check probes every pair of GPUs for custom all-reduce, which stays off over PCIe with {tp_size} "
+        "GPUs. Take it out.",
+        at="enable-p2p-check",
+        fix=(Set("enable-p2p-check", None),),
         source=_SOURCE,
-        bad="--tp-size 8 @ 0.5.9 8x-rtx-pro-6000-blackwell llama-3.1-8b",
-        good="--disable-custom-all-reduce",
-        severity=NOTE,
-    ),
-    Row(
-        "R1",
-        WARNS,
-        when=lambda s: (
-            not s.disable_custom_all_reduce and s.nnodes > 1 and s.pp_size == 1 and dp_groups(s) < s.tp_size and on_cuda(s)
-        ),
-        versions="..0.5.20",
-        says="Custom all-reduce does not span nodes: with {nnodes} nodes NCCL does the work.",
-        at="nnodes",
-        fix=(Set("disable-custom-all-reduce", True),),
-        source=_SOURCE,
-        bad="--tp-size 16 --nnodes 2 --dist-init-addr 10.0.0.1:5000 @ 0.5.9 8x-h100-80 llama-3.1-8b",
-        good="--disable-custom-all-reduce",
-        severity=NOTE,
+        bad="--tp-size 8 --enable-p2p-check @ 0.5.9 8x-rtx-pro-6000-blackwell llama-3.1-8b",
+        good="--no:enable-p2p-check",
     ),
     Row(
         "R6",
