@@ -13,7 +13,7 @@ sglang 0.5.20 and 0.5.23 srt/arg_groups/memory_hook.py `handle_offload_compatibi
 
 from preflight.engines.steps import REFUSES, Row, Set, Topic
 
-TOPIC = Topic("MEM021", "offloaded-embedding", "sglang", "early")
+TOPIC = Topic("MEM048", "offloaded-embedding", "sglang", "early")
 _SOURCE = "srt/arg_groups/memory_hook.py handle_offload_compatibility"
 
 ROWS = (

@@ -16,7 +16,7 @@ srt/arg_groups/kv_cache_hook.py).
 from preflight.engines.sglang.facts import at_least, attention_backends, is_mla, recurrent, sliding
 from preflight.engines.steps import REFUSES, SETS, Row, Set, State, Topic
 
-TOPIC = Topic("MEM022", "unified-memory", "sglang", "unified-memory")
+TOPIC = Topic("MEM049", "unified-memory", "sglang", "unified-memory")
 _SOURCE = "srt/arg_groups/kv_cache_hook.py handle_unified_memory_pool"
 _MLA = ("triton", "fa3", "trtllm_mla", "flashinfer", "cutedsl_mla", "tokenspeed_mla")
 

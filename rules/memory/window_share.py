@@ -14,7 +14,7 @@ sglang srt/server_args.py `_handle_cache_compatibility`, 0.5.8 to 0.5.18; srt/ar
 
 from preflight.engines.steps import REFUSES, Row, Set, Topic
 
-TOPIC = Topic("MEM020", "window-share-out-of-range", "sglang", "cache")
+TOPIC = Topic("MEM047", "window-share-out-of-range", "sglang", "cache")
 _SOURCE = "srt/server_args.py _handle_cache_compatibility"
 
 ROWS = (
