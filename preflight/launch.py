@@ -73,6 +73,39 @@ class EnvVar(NamedTuple):
 Table = Mapping[str, Located[object]]
 
 
+class Port(NamedTuple):
+    """A port by which something reaches a launch. `by`: `containerPort`, `probe`, `Service` or `ports` (published)."""
+
+    number: int
+    place: Place
+    by: str
+    name: str | None = None
+
+
+class Surroundings(NamedTuple):
+    """What the file says of the place where a launch runs."""
+
+    ports: tuple[Port, ...] = ()
+    services: tuple[Located[str], ...] = ()
+    """Kubernetes Services whose addresses are put into the environment of every pod."""
+    devices: Located[tuple[str, ...]] | None = None
+    """Which GPUs of the machine it sees, by their numbers."""
+    sees_only_its_gpus: bool = True
+    """False where it may see more than it asks for."""
+    on_host_network: bool = False
+    alone: bool = True
+    """Whether nothing else runs beside it in its pod."""
+    certain: bool = True
+    """False where it need not run together with the file's other launches: a branch, a function, a compose profile."""
+    stays: bool = False
+    """Whether it keeps running while the file's other launches start."""
+    swallowed: tuple[Located[str], ...] = ()
+    """Variables that a shell script sets itself and compose fills in before the shell sees them."""
+
+
+NOWHERE_SPECIAL = Surroundings()
+
+
 class LaunchSite(NamedTuple):
     """One launch as written. `complete` is False when an opaque tail may add flags that cannot be seen."""
 
@@ -99,6 +132,7 @@ class LaunchSite(NamedTuple):
     """What is started: `sglang.launch_server`, `sglang serve`, `vllm serve`, `vllm.entrypoints.openai.api_server`,
     `dynamo.sglang`, `dynamo.vllm` (these two take flags of their own besides the engine's), `image` (its own entrypoint, which
     gets `argv`), or `image + vllm serve` where a command is handed to an image whose entrypoint already is the server."""
+    around: Surroundings = NOWHERE_SPECIAL
     extent: Place | None = None
     """The whole table, list or command, which a suppression above it covers."""
 

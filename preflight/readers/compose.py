@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from preflight.launch import EnvVar, LaunchSite, Token
+from preflight.launch import UNKNOWN_STATE, EnvVar, LaunchSite, Port, Surroundings, Token
 from preflight.readers.container import container_sites, list_arguments, node_token, variable
 from preflight.readers.fill import compose_script
 from preflight.readers.images import image_versions
-from preflight.readers.shell import Context, device_count
+from preflight.readers.shell import Context, device_count, device_numbers, published
 from preflight.readers.yamltree import Mapping, Node, Scalar, Sequence
 from preflight.text import Located
 
@@ -31,6 +32,7 @@ def _service(key: Scalar, service: Mapping, context: Context) -> Iterator[Launch
         versions=image_versions(image) if image is not None else {},
         gpus=_devices(service),
         env=env,
+        around=_around(service),
         extent=context.document.place(key.place.span.start, max(key.place.span.end, service.place.span.end)),
     )
     shared = service.uses > 1
@@ -39,6 +41,71 @@ def _service(key: Scalar, service: Mapping, context: Context) -> Iterator[Launch
     command, whole = list_arguments(service.get("command"), compose_script, shared=shared)
     context = context._replace(whole=whole and entry_whole)
     yield from container_sites(entrypoint if entry_node is not None else None, command, image, context)
+
+
+def _around(service: Mapping) -> Surroundings:
+    """What surrounds the command of a service."""
+    network, profiles, privileged = (service.get(name) for name in ("network_mode", "profiles", "privileged"))
+    own = network is None or (isinstance(network, Scalar) and network.value == "bridge")
+    return Surroundings(
+        ports=tuple(_ports(service.get("ports"))) if own else (),
+        devices=_numbers(service),
+        sees_only_its_gpus=privileged is None,
+        on_host_network=not own,
+        certain=profiles is None and service.get("extends") is None,
+        stays=True,
+        swallowed=tuple(found for key in ("entrypoint", "command") for found in _swallowed(service.get(key))),
+    )
+
+
+_SETS = re.compile(
+    r"(?:^|[\n;&|({]|\b(?:then|do|else|export|local|readonly|declare)\b)[ \t]*"
+    r"(?:([A-Za-z_]\w*)=(?![^\s;&|]*\$\{?\1\b)|for[ \t]+([A-Za-z_]\w*)[ \t]+in\b)"
+)
+
+
+def _swallowed(node: Node | None) -> Iterator[Located[str]]:
+    """`$X` in a script that sets X itself: compose puts its own X, mostly nothing, in its place."""
+    scripts = node.items if isinstance(node, Sequence) else (node,)
+    for item in scripts:
+        if not isinstance(item, Scalar) or "$" not in item.value or "=" not in item.value:
+            continue
+        script = compose_script(item.text)
+        value = script.text.value
+        sets: dict[str, int] = {}
+        for match in _SETS.finditer(value):
+            sets.setdefault(match.group(1) or match.group(2), match.end())
+        for region in script.regions:
+            if region.state == UNKNOWN_STATE and sets.get(region.name, len(value)) <= region.start:
+                yield Located(region.name, script.text.place_of(region.start, region.end))
+
+
+def _ports(node: Node | None) -> Iterator[Port]:
+    """Published ports, as the container counts them."""
+    for item in node.items if isinstance(node, Sequence) else ():
+        target = item.get("target") if isinstance(item, Mapping) else item
+        if isinstance(target, Scalar):
+            value = node_token(target, compose_script).value
+            port = published(value) if value else None
+            if port is not None:
+                yield Port(port, target.place, "ports")
+
+
+def _numbers(service: Mapping) -> Located[tuple[str, ...]] | None:
+    """Which GPUs a service gets; a count takes the first ones."""
+    gpus = service.get("gpus")
+    if isinstance(gpus, Scalar):
+        return device_numbers(gpus.value, gpus.place)
+    devices = _reservations(service, gpus)
+    if devices is None or len(devices.items) != 1 or not isinstance(device := devices.items[0], Mapping):
+        return None
+    ids, count = device.get("device_ids"), device.get("count")
+    if isinstance(ids, Sequence):
+        values = [node_token(item, compose_script).value for item in ids.items if isinstance(item, Scalar)]
+        known = tuple(value for value in values if value and value.isdigit())
+        return Located(known, ids.place) if known and len(known) == len(ids.items) else None
+    value = node_token(count, compose_script).value if isinstance(count, Scalar) else None
+    return device_numbers(value, count.place) if value and isinstance(count, Scalar) else None
 
 
 def environment(node: Node | None) -> Iterator[EnvVar]:
@@ -82,15 +149,11 @@ def _devices(service: Mapping) -> Located[int] | None:
     gpus = service.get("gpus")
     if isinstance(gpus, Scalar):
         return device_count(gpus.value, gpus.place)
-    node: Node | None = service
-    for name in ("deploy", "resources", "reservations", "devices"):
-        node = node.get(name) if isinstance(node, Mapping) else None
-    if node is None:
-        node = gpus
-    if not isinstance(node, Sequence):
+    devices = _reservations(service, gpus)
+    if devices is None:
         return None
     total, place = 0, None
-    for device in node.items:
+    for device in devices.items:
         if not isinstance(device, Mapping):
             return None
         ids, count = device.get("device_ids"), device.get("count")
@@ -101,3 +164,11 @@ def _devices(service: Mapping) -> Located[int] | None:
         else:
             return None
     return Located(total, place) if place is not None and total else None
+
+
+def _reservations(service: Mapping, gpus: Node | None) -> Sequence | None:
+    node: Node | None = service
+    for name in ("deploy", "resources", "reservations", "devices"):
+        node = node.get(name) if isinstance(node, Mapping) else None
+    found = gpus if node is None else node
+    return found if isinstance(found, Sequence) else None

@@ -10,13 +10,13 @@ from preflight.readers.editing import Argument, Slot
 from preflight.readers.images import parse_image
 from preflight.readers.listedit import list_container
 from preflight.readers.script import CONDITIONAL, Script, Use
-from preflight.readers.shell import Context, command_sites, image_site
+from preflight.readers.shell import Context, command_sites, doubled, image_site
 from preflight.readers.shelltree import Program
 from preflight.readers.shellvars import Scope, names_flags
 from preflight.readers.shellwords import STAND_IN, shown, split_words
 from preflight.readers.yamltree import Node, Scalar
 from preflight.readers.yamltree import Sequence as ListNode
-from preflight.text import Located, Place, Text
+from preflight.text import Place, Text
 
 Filler = Callable[[Text], Script]
 _HOLE = re.compile(r"\$\{[^}]*\}\Z")
@@ -114,9 +114,7 @@ def container_sites(
     nested = list(command_sites(arguments, scope, _NOWHERE, context)) if arguments else []
     serves = entrypoint is None and image is not None and parse_image(image.text).serves
     for site in nested:
-        if serves and site.entry is not None:
-            site = site._replace(entry=Located("image + " + site.entry.value, site.entry.place))
-        yield site
+        yield doubled(site) if serves else site
     if not nested and entrypoint is None and image is not None and arguments:
         yield from image_site(arguments, Argument(image, None, None), context)
 

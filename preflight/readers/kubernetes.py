@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from preflight.launch import EnvVar, LaunchSite, Token
+from preflight.readers import pods
 from preflight.readers.container import container_sites, list_arguments, node_token, script_token, variable
 from preflight.readers.fill import kubernetes_script
 from preflight.readers.flagmap import map_engine, map_site, recipe_context
 from preflight.readers.images import image_versions
 from preflight.readers.jobs import job_context, values_sites
+from preflight.readers.pods import Pod, Service
 from preflight.readers.script import Script
 from preflight.readers.shell import Context, script_sites
 from preflight.readers.words import ANCHOR
@@ -30,11 +32,13 @@ class _Around(NamedTuple):
 
     hardware: dict[str, Located[object]]
     images: dict[str, Scalar]
+    pod: Pod
+    services: tuple[Service, ...]
 
 
-def walk(root: Node, context: Context) -> Iterator[LaunchSite]:
-    """The launches of one document."""
-    around = _Around({}, _images(root))
+def walk(root: Node, context: Context, services: tuple[Service, ...] = ()) -> Iterator[LaunchSite]:
+    """The launches of one document. `services`: those of the whole file."""
+    around = _Around({}, _images(root), Pod(), services)
     yield from _visit(root, (), around, context, set(), root)
 
 
@@ -109,7 +113,7 @@ def _surroundings(node: Mapping, around: _Around) -> _Around:
             for label, product in value.pairs:
                 if isinstance(product, Scalar) and _PRODUCT.search(label.value):
                     hardware["gpu"] = Located(product.value, product.place)
-    return around._replace(hardware=hardware)
+    return around._replace(hardware=hardware, pod=pods.around(around.pod, node))
 
 
 def _container(node: Mapping, around: _Around, context: Context) -> Iterator[LaunchSite]:
@@ -136,6 +140,7 @@ def _container(node: Mapping, around: _Around, context: Context) -> Iterator[Lau
         hardware=around.hardware,
         env=env,
         whole=command_whole and args_whole,
+        around=pods.surroundings(around.pod, node, around.services),
         extent=node.place,
     )
     yield from container_sites(command if command_node is not None else None, args, image, context)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from preflight.launch import LaunchSite, Reading
 from preflight.readers.compose import compose_sites
 from preflight.readers.kubernetes import walk
+from preflight.readers.pods import Service, services
 from preflight.readers.shell import Context, distinct
 from preflight.readers.yamltree import Mapping, Node, Tree
 from preflight.text import VERBATIM, Document, Text
@@ -32,12 +33,13 @@ def text_sites(text: Text, context: Context) -> Iterator[LaunchSite]:
 
 
 def tree_sites(tree: Tree, context: Context) -> Iterator[LaunchSite]:
+    known = services(tree.documents) if len(tree.documents) > 1 else ()
     for root in tree.documents:
-        yield from _document(root, context)
+        yield from _document(root, context, known)
 
 
-def _document(root: Node, context: Context) -> Iterator[LaunchSite]:
+def _document(root: Node, context: Context, known: tuple[Service, ...]) -> Iterator[LaunchSite]:
     if isinstance(root, Mapping) and isinstance(root.get("services"), Mapping) and root.get("apiVersion") is None:
         yield from compose_sites(root, context)
         return
-    yield from walk(root, context)
+    yield from walk(root, context, known)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from preflight.launch import KNOWN, OPAQUE, EnvVar, LaunchSite, Reading, Table, Token
+from preflight.launch import KNOWN, NOWHERE_SPECIAL, OPAQUE, EnvVar, LaunchSite, Port, Reading, Surroundings, Table, Token
 from preflight.readers.editing import Argument, SlotEditor
 from preflight.readers.images import image_versions, parse_image, pinned_version
 from preflight.readers.script import Script, Use
@@ -21,6 +21,9 @@ from preflight.text import VERBATIM, Document, Located, Place, Text
 _DEPTH = 6
 _DEVICES = re.compile(r"(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES\Z")
 _DEVICE_LIST = re.compile(r"\d+(?:,\d+)*\Z")
+_NAMED_DEVICES = re.compile(r"device=[\"']?(\d+(?:,\d+)*)")
+_BACKGROUND = re.compile(r"[^\n;&|]*(?:>&\d[^\n;&|]*)*&(?![&>\d])")
+"""From the last word of a command, over redirections, to the sign that it runs on in the background."""
 
 
 class Context(NamedTuple):
@@ -35,6 +38,7 @@ class Context(NamedTuple):
     gpus: Located[int] | None = None
     hardware: Table = {}
     env: tuple[EnvVar, ...] = ()
+    around: Surroundings = NOWHERE_SPECIAL
     extent: Place | None = None
     whole: bool = True
     """False where something else may add flags to the command."""
@@ -86,6 +90,10 @@ def script_sites(
         local = context._replace(env=(*_exports(scope, use), *context.env, *_prefix(scope, command, use)))
         if context.extent is None:
             local = local._replace(extent=place)
+        if command.branch or _BACKGROUND.match(value, command.end):
+            around = local.around
+            stays = around.stays or _BACKGROUND.match(value, command.end) is not None
+            local = local._replace(around=around._replace(certain=around.certain and not command.branch, stays=stays))
         yield from command_sites(arguments, scope, use, local, depth)
 
 
@@ -117,7 +125,8 @@ def command_sites(
             command = [entry, *command] if entry.token.text else command
         nested = list(command_sites(command, scope, use, context, depth + 1)) if command else []
         if nested:
-            yield from nested
+            serves = run.entrypoint is None and parse_image(arguments[run.image].token.text).serves
+            yield from (doubled(found) if serves else found for found in nested)
         elif run.entrypoint is None:
             yield from image_site(arguments[run.image + 1 :], arguments[run.image], context)
         return
@@ -177,6 +186,12 @@ def image_site(arguments: Sequence[Argument], image: Argument, context: Context)
     yield site("image", parsed.engine, head, arguments, image, context)
 
 
+def doubled(found: LaunchSite) -> LaunchSite:
+    """A command that is handed to an image whose entrypoint already is the server."""
+    entry = found.entry
+    return found if entry is None else found._replace(entry=Located("image + " + entry.value, entry.place))
+
+
 _MODEL_FLAG = re.compile(r"--model(?:-path)?(?:=|\Z)")
 
 
@@ -203,8 +218,24 @@ def site(entry: str, engine: str, head: Token, argv: Sequence[Argument], entry_w
         hardware=context.hardware,
         name=context.name,
         entry=Located(entry, entry_word.token.place),
+        around=_seen(context),
         extent=context.extent,
     )
+
+
+def _seen(context: Context) -> Surroundings:
+    """With the GPUs that a literal list of visible devices names."""
+    visible = _visible(context.env)
+    if visible is None or context.kind == "kubernetes":
+        return context.around
+    variable = next(variable for variable in context.env if variable.token.place == visible.place)
+    numbers = tuple((variable.token.value or "").split(","))
+    outer = context.around.devices
+    if outer is not None:  # inside a container they are counted anew
+        if variable.name.startswith("NVIDIA") or any(int(number) >= len(outer.value) for number in numbers):
+            return context.around
+        numbers = tuple(outer.value[int(number)] for number in numbers)
+    return context.around._replace(devices=Located(numbers, visible.place))
 
 
 # -- scripts inside --------------------------------------------------------------------------------------------------------
@@ -303,18 +334,31 @@ def _container(arguments: Sequence[Argument], image: int, options: Sequence[tupl
     located = Located(token.value, token.place) if token.value else None
     gpus: Located[int] | None = None
     env: list[EnvVar] = []
+    ports: list[Port] = []
+    around = context.around._replace(devices=None, ports=())
     for name, value, skip in options:
         if value.value is None:
             continue
         text = value.value[skip:]
         if name == "--gpus":
             gpus = device_count(text, value.place)
+            around = around._replace(devices=device_numbers(text, value.place))
+        elif name in ("-p", "--publish") and (port := published(text)) is not None:
+            ports.append(Port(port, value.place, "ports"))
+        elif name in ("--network", "--net"):
+            around = around._replace(on_host_network=text == "host")
         elif name in ("-e", "--env") and "=" in text:
             variable = _option_variable(value, skip)
             if variable is not None:
                 env.append(variable)
     versions = image_versions(token)
-    return context._replace(image=located, versions=versions, gpus=gpus, env=tuple(env))
+    switches = {argument.token.text for argument in arguments[:image]}
+    around = around._replace(
+        ports=tuple(ports),
+        stays=around.stays or not switches.isdisjoint(("-d", "--detach", "-dit", "-itd")),
+        sees_only_its_gpus="--privileged" not in switches,
+    )
+    return context._replace(image=located, versions=versions, gpus=gpus, env=tuple(env), around=around)
 
 
 def _option_variable(token: Token, skip: int) -> EnvVar | None:
@@ -341,3 +385,18 @@ def device_count(text: str, place: Place) -> Located[int] | None:
         if equals and key == "count" and value.isdigit():
             return Located(int(value), place)
     return None
+
+
+def device_numbers(text: str, place: Place) -> Located[tuple[str, ...]] | None:
+    """Which GPUs an option names: `"device=0,1"` is 0 and 1; a count takes the first ones."""
+    match = _NAMED_DEVICES.search(text.strip("\"'"))
+    if match is not None:
+        return Located(tuple(match.group(1).split(",")), place)
+    count = device_count(text, place)
+    return None if count is None or count.value > 64 else Located(tuple(map(str, range(count.value))), place)
+
+
+def published(text: str) -> int | None:
+    """The port inside the container: of `8000`, `80:8000`, `127.0.0.1:80:8000/tcp`."""
+    port = text.strip().rpartition(":")[2].partition("/")[0]
+    return int(port) if port.isdecimal() and len(port) < 6 else None
