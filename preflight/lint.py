@@ -29,6 +29,7 @@ _CAUSES = {
     "MEM005": _CAPACITY,
     "MEM006": _CAPACITY,
     "CAP003": ("CAP001", "CAP002"),
+    "UNT050": ("MEM001", "MEM002", "MEM003", "MEM005", "MEM006", *_CAPACITY),
 }
 """One cause, one finding: what a code silences in its launch."""
 _READERS_OWN = ("CFG", "UNT")

@@ -228,6 +228,15 @@ class Spread(NamedTuple):
     first: int = 0
     step: int = 1
     rendezvous: str | None = None
+    placed_here: bool = True
+    """False where ranks may be placed on machines that the file does not show."""
+
+    @property
+    def needs(self) -> int | None:
+        """GPUs that a node must have."""
+        if self.ranks is None or self.nodes is None:
+            return None
+        return self.first + (-(-self.ranks // self.nodes) - 1) * self.step + 1
 
 
 class Listening(NamedTuple):
@@ -266,3 +275,7 @@ class Engine(NamedTuple):
     """Settings with the value that is one step away, whose worth `explain` works out."""
     spread: Callable[[Launch], Spread] = _no_spread
     listens: Callable[[Launch], Listening] = _not_listening
+    pool_sizes: tuple[str, ...] = ()
+    """Settings with which the knob does not size the KV pool alone."""
+    fraction_stage: str = "arguments"
+    """When a knob above 1 stops the launch."""

@@ -161,6 +161,7 @@ def _exact(
             f"{engine.title} {given} is older than the first release that is known here, {releases[0]}: its flags are not "
             "judged, and memory findings are warnings at most.",
             located.place,
+            NOTE,
         )
         return VersionChoice(version, releases[0], given, WARNING, known=False), Problem("VER002", finding)
     if version > numbered[-1][0]:

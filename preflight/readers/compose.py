@@ -50,7 +50,7 @@ def _around(service: Mapping) -> Surroundings:
     return Surroundings(
         ports=tuple(_ports(service.get("ports"))) if own else (),
         devices=_numbers(service),
-        sees_only_its_gpus=privileged is None,
+        sees_only_its_gpus=privileged is None and not _overridable(_reservations(service, service.get("gpus"))),
         on_host_network=not own,
         certain=profiles is None and service.get("extends") is None,
         stays=True,
@@ -68,7 +68,7 @@ def _swallowed(node: Node | None) -> Iterator[Located[str]]:
     """`$X` in a script that sets X itself: compose puts its own X, mostly nothing, in its place."""
     scripts = node.items if isinstance(node, Sequence) else (node,)
     for item in scripts:
-        if not isinstance(item, Scalar) or "$" not in item.value or "=" not in item.value:
+        if not isinstance(item, Scalar) or "$" not in item.value:
             continue
         script = compose_script(item.text)
         value = script.text.value
@@ -101,11 +101,29 @@ def _numbers(service: Mapping) -> Located[tuple[str, ...]] | None:
         return None
     ids, count = device.get("device_ids"), device.get("count")
     if isinstance(ids, Sequence):
-        values = [node_token(item, compose_script).value for item in ids.items if isinstance(item, Scalar)]
-        known = tuple(value for value in values if value and value.isdigit())
-        return Located(known, ids.place) if known and len(known) == len(ids.items) else None
-    value = node_token(count, compose_script).value if isinstance(count, Scalar) else None
-    return device_numbers(value, count.place) if value and isinstance(count, Scalar) else None
+        numbers = _ids(ids)
+        certain = numbers is not None and all(number.isdecimal() for number in numbers) and not _overridable(ids)
+        return Located(numbers, ids.place) if numbers is not None and certain else None
+    if not isinstance(count, Scalar) or _overridable(count):
+        return None
+    return device_numbers(count.value, count.place)
+
+
+def _ids(node: Sequence) -> tuple[str, ...] | None:
+    """Device numbers or names; one item may hold several."""
+    values = [node_token(item, compose_script).value if isinstance(item, Scalar) else None for item in node.items]
+    if not values or None in values:
+        return None
+    return tuple(part.strip() for value in values for part in (value or "").split(",") if part.strip()) or None
+
+
+def _overridable(node: Node | None) -> bool:
+    """Whether a text, or one below it, takes a variable from outside."""
+    if isinstance(node, Scalar):
+        return "$" in node.value
+    if isinstance(node, Mapping):
+        return any(_overridable(value) for _key, value in node.pairs)
+    return isinstance(node, Sequence) and any(_overridable(item) for item in node.items)
 
 
 def environment(node: Node | None) -> Iterator[EnvVar]:
@@ -158,7 +176,10 @@ def _devices(service: Mapping) -> Located[int] | None:
             return None
         ids, count = device.get("device_ids"), device.get("count")
         if isinstance(ids, Sequence):
-            total, place = total + len(ids.items), ids.place
+            numbers = _ids(ids)
+            if numbers is None:
+                return None
+            total, place = total + len(numbers), ids.place
         elif isinstance(count, Scalar) and node_token(count, compose_script).text.isdigit():
             total, place = total + int(node_token(count, compose_script).text), count.place
         else:

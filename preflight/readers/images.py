@@ -63,3 +63,12 @@ def pinned_version(text: Text) -> tuple[str, Located[str]] | None:
     if match is None:
         return None
     return match.group(1), Located(match.group(2), text.place_of(match.start(2), match.end(2)))
+
+
+_MOVING = re.compile(r"(?:latest|dev|nightly|main|master|stable|edge|cu\d+|rocm)?(?:-(?!.*\d{6})[a-z\d.]+)*\Z", re.I)
+
+
+def moves(reference: str) -> bool:
+    """Whether an engine's image is named by a tag that is given to one image after another."""
+    image = parse_image(reference)
+    return image.engine is not None and "@" not in reference and _MOVING.match(image.tag) is not None

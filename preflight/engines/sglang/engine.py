@@ -153,4 +153,6 @@ SGLANG = Engine(
     levers=levers,
     spread=spread,
     listens=listens,
+    pool_sizes=("max-total-tokens",),
+    fraction_stage="kv-sizing",
 )

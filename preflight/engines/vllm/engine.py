@@ -5,6 +5,7 @@ Its flags have no history here yet and its memory is not modelled, so no flag is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from preflight.engines.base import Engine, Launch, Listening, Spread
@@ -14,6 +15,7 @@ from preflight.engines.vllm.flags import parse
 from preflight.memory.budget import Budget, Knob
 
 _KNOB = "gpu-memory-utilization"
+_RAY = re.compile(r"\bray\b|RAY_", re.I)
 _DEFAULT_PORT = 8000
 _SIZES = (
     "tensor-parallel-size",
@@ -41,12 +43,19 @@ def spread(launch: Launch) -> Spread:
     values = {name: launch.value(name) for name in (*_SIZES, "nnodes")}
     if any(launch.value(name) is not None for name in _ELSEWHERE) or any(value is UNKNOWN for value in values.values()):
         return Spread()
+    if _RAY.search(launch.site.document.text):  # it takes over where GPUs are missing
+        return Spread()
     if values["data-parallel-size-local"]:
         values["data-parallel-size"] = None
     ranks = 1
     for name in _SIZES:
         ranks *= values[name] or 1
-    return Spread(ranks, values["nnodes"] or 1, tuple(name for name in _SIZES if values[name] is not None))
+    return Spread(
+        ranks,
+        values["nnodes"] or 1,
+        tuple(name for name in _SIZES if values[name] is not None),
+        placed_here=launch.site.image is not None or backends[0] == "mp",
+    )
 
 
 def listens(launch: Launch) -> Listening:

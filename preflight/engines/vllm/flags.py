@@ -11,7 +11,7 @@ from typing import Any
 
 from preflight.engines.base import FlagUse, Parsing
 from preflight.engines.steps import FILE, INLINE_DEFAULT, NOT_KNOWN, UNKNOWN, Setting
-from preflight.launch import DEFAULT, LaunchSite, Token
+from preflight.launch import DEFAULT, OPAQUE, LaunchSite, Token
 from preflight.text import Place, Span
 
 _SHORT = {
@@ -64,7 +64,7 @@ def parse(site: LaunchSite, release: str) -> Parsing:
     uses: list[FlagUse] = []
     complete = site.complete
     argv = site.argv
-    if argv and not _is_flag(argv[0]) and _takes_positional(site):
+    if argv and _is_word(argv[0]) and _takes_positional(site):
         settings["model"] = _setting(site, "model", argv[0].value, 0, 0)
     at = 0
     while at < len(argv):
@@ -87,6 +87,11 @@ def parse(site: LaunchSite, release: str) -> Parsing:
 
 def _takes_positional(site: LaunchSite) -> bool:
     return site.entry is not None and site.entry.value in ("vllm serve", "image", "image + vllm serve")
+
+
+def _is_word(word: Token) -> bool:
+    """Exactly one word that is no flag, whatever it says."""
+    return word.state != OPAQUE and not word.conditional and not _is_flag(word)
 
 
 def _is_flag(word: Token) -> bool:
