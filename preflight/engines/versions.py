@@ -60,8 +60,13 @@ def applies(bounds_text: str, version: Version, read: tuple[Version, ...]) -> in
 
     `read` are the releases whose source was read, ascending. Between two of them a fact is sure only if both have it;
     where one has it the answer is IN_A_GAP, and a finding is one severity weaker. Beyond both ends the nearest one decides.
+    A post-release that was read speaks for its release.
     """
     bounds = parse_bounds(bounds_text)
+    if version[3:] >= (0,) or len(version) == 3:
+        for release in read:
+            if release[:3] == version[:3]:
+                return APPLIES if bounds.holds(release) else NOT
     below = [release for release in read if release <= version]
     above = [release for release in read if release >= version]
     if not read:

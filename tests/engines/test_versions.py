@@ -36,6 +36,14 @@ def test_between_two_read_releases_a_fact_is_sure_only_if_both_have_it() -> None
     assert applies("0.5.23..", (0, 5, 30), read) == APPLIES
 
 
+def test_a_read_post_release_speaks_for_its_release() -> None:
+    read = ((0, 5, 12, 1), (0, 5, 15, 1), (0, 5, 18))
+    assert applies("0.5.15..", (0, 5, 15), read) == APPLIES
+    assert applies("..0.5.12", (0, 5, 15), read) == NOT
+    assert applies("..0.5.12", (0, 5, 12), read) == APPLIES
+    assert applies("0.5.15..", (0, 5, 15, -1), read) == IN_A_GAP
+
+
 @pytest.mark.parametrize(
     ("spec", "inside", "outside"),
     [

@@ -8,8 +8,8 @@ least sum of absolute errors, each constant in turn by a weighted median:
 - the rest that a pool's tokens imply (boots without any other figure).
 
 The two spreads make the band: the first is half as much again as the nine-in-ten error before loading, the second is widened
-until nineteen of twenty rests of the third kind lie inside. Every source is then left out once, and met with constants fitted to the
-others.
+until nineteen of twenty rests of the third kind lie inside. Every source is then left out once, and met with constants fitted
+to the others.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from preflight.engines.sglang.overheads import SMALL_WEIGHTS
 from preflight.units import GIB
 from tests.truth.accuracy import linted, pool_of, quantile, rest_of
 from tests.truth.records import ABSENT, ROOT, boots, launch_toml, truth_folder
@@ -73,7 +74,7 @@ def _of_boot(record: Mapping[str, Any], folder: Path) -> list[Equation]:
     origin = f"CI {record['gpu']}" if "derived_mean" in record.get("observed_extra", {}) else boot
     rows = [row for row in budget.rows if row.phase == "load" and row.name not in ("load leftovers", "draft weights")]
     weights = sum(row.bytes.expected for row in rows) / GIB
-    leftover = {"load_leftover_gib": 1.0, "load_leftover_share": weights}
+    leftover = {"load_leftover_gib": min(1.0, weights * GIB / SMALL_WEIGHTS), "load_leftover_share": weights}
     found = []
     if "weights" in record["score"] and seen.get("weights_gib") and weights:
         found.append(Equation("load", boot, origin, leftover, seen["weights_gib"] - weights, 0.0, weights))

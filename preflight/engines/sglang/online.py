@@ -63,7 +63,7 @@ def as_loaded(s: State, model: Model) -> Model:
 def _in_format(s: State, model: Model, components: tuple[Component, ...]) -> Model:
     if s.torchao_config:
         raise Unknown("bytes of weights that torchao quantises")
-    scheme = s.quantization
+    scheme = s.quantization if s.given("quantization") else None
     plain = model.quantization is None and all(part.format in _PLAIN for part in components)
     if plain and scheme not in _KEEPS:
         format = _ONLINE.get(str(scheme))

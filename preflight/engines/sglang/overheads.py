@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from preflight.units import GIB, MIB
 
+SMALL_WEIGHTS = 4.0 * GIB
 Three = tuple[float, float, float]
 """low, expected, high, in bytes."""
 
@@ -63,8 +64,11 @@ def unified(total: float) -> Three:
 
 
 def load_leftover(weights: float) -> Three:
-    """Bytes that loading leaves behind beyond the weights themselves, below zero where it leaves fewer."""
-    expected = fitted("load_leftover_gib") * GIB + fitted("load_leftover_share") * weights
+    """Bytes that loading leaves behind beyond the weights themselves, below zero where it leaves fewer.
+
+    Rounding and fragments come with each tensor: the fixed amount is reached at a few GiB of weights.
+    """
+    expected = fitted("load_leftover_gib") * GIB * min(1.0, weights / SMALL_WEIGHTS) + fitted("load_leftover_share") * weights
     half = fitted("load_spread_share") * weights
     return expected - half, expected, expected + half
 
