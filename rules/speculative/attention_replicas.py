@@ -34,8 +34,8 @@ ROWS = (
         fix=_FIXES,
         source=_SOURCE,
         order=26,
-        bad="--speculative-algorithm STANDALONE --speculative-draft-model-path org/small --enable-dp-attention --dp-size 8 "
-        "--tp-size 8 @ 0.5.9 8x-h200 deepseek-v3",
+        bad="--speculative-algorithm STANDALONE --speculative-draft-model-path org/small --enable-dp-attention --dp-size 2 "
+        "--tp-size 4 @ 0.5.9 8x-h200 deepseek-v3",
         good="--no:enable-dp-attention --no:dp-size",
     ),
     Row(
