@@ -145,6 +145,8 @@ def from_table(table: Fields) -> Quantization:
         return simple("mxfp4", "mxfp4", table)._replace(experts_only=True)
     if method == "bitsandbytes":
         return bitsandbytes(table)
+    if method == "quark":
+        return quark(table)
     if method == "w8a8_int8":
         return simple(method, "int8-channel", table)
     return Quantization(method=method or None, unknown=f"quant_method {method}" if method else None)
@@ -153,9 +155,14 @@ def from_table(table: Fields) -> Quantization:
 SKIPPED = ("modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules", "llm_int8_skip_modules", "exclude")
 
 
-def skipped(table: Fields, names: Sequence[str] = SKIPPED) -> Patterns | None:
+def skip_names(table: Fields, names: Sequence[str] = SKIPPED) -> list[str]:
     """Module patterns that stay unquantised, under all names in use."""
-    patterns = [pattern for name in names for pattern in table.texts(name)]
+    return [pattern for name in names for pattern in table.texts(name)]
+
+
+def skipped(table: Fields, names: Sequence[str] = SKIPPED) -> Patterns | None:
+    """The same, ready for look-ups; None without any."""
+    patterns = skip_names(table, names)
     return Patterns(patterns) if patterns else None
 
 
@@ -191,7 +198,12 @@ def integer_groups(method: str, table: Fields) -> Quantization:
         format = "int4-channel"
     if format is None:
         return Quantization(method, unknown=f"{method} with {bits} bits in groups of {group}")
-    return simple(method, format, table)._replace(head=table.flag("lm_head"))
+    dynamic = table.table("dynamic").config
+    if any(not str(key).startswith("-:") for key in dynamic):
+        return Quantization(method, unknown=f"{method} with bits that differ by module")
+    kept = [f"re:{key[2:]}" for key in dynamic]  # GPTQ's spelling of modules left as they are
+    skip = Patterns([*skip_names(table), *kept])
+    return Quantization(method, (Rule(None, format),), skip, head=table.flag("lm_head"))
 
 
 def bitsandbytes(table: Fields) -> Quantization:
@@ -200,6 +212,24 @@ def bitsandbytes(table: Fields) -> Quantization:
         double = table.flag("bnb_4bit_use_double_quant")
         return simple("bitsandbytes", "bnb-nf4-double" if double else "bnb-nf4", table)
     return simple("bitsandbytes", "bnb-int8", table)
+
+
+def quark(table: Fields) -> Quantization:
+    """AMD Quark: one scheme for all linear modules but the excluded ones."""
+    if table.table("layer_quant_config").config:
+        return Quantization("quark", unknown="quark with schemes that differ by module")
+    weight = table.table("global_quant_config").table("weight")
+    scheme = (weight.text("qscheme") or "").replace("Scheme.", "")
+    format = {
+        ("fp4", "per_group"): "mxfp4",
+        ("fp8_e4m3", "per_tensor"): "fp8-tensor",
+        ("fp8_e4m3", "per_channel"): "fp8-channel",
+        ("int8", "per_tensor"): "int8",
+        ("int8", "per_channel"): "int8-channel",
+    }.get((weight.text("dtype") or "", scheme))
+    if format is None or (format == "mxfp4" and weight.integer("group_size") not in (None, 32)):
+        return Quantization("quark", unknown="a quark weight scheme")
+    return simple("quark", format, table)._replace(head=True)
 
 
 def compressed_tensors(table: Fields) -> Quantization:
