@@ -33,6 +33,8 @@ _CAUSES = {
 }
 """One cause, one finding: what a code silences in its launch."""
 _READERS_OWN = ("CFG", "UNT")
+_OWN_COMMENTS = "preflight.readers.launch_file"
+"""The reader that keeps the comments of its files."""
 _OF_A_HISTORY = ("FLG0",)
 """Rules on flags that need the engine's flag history."""
 
@@ -103,7 +105,11 @@ def read(document: Document) -> Reading:
     if module is None:
         return Reading(())
     reading: Reading = import_module(module).read(document)
-    return reading
+    if module == _OWN_COMMENTS or "preflight" not in document.text.lower():
+        return reading
+    from preflight.comments import with_comments
+
+    return with_comments(document, reading, indented=module.endswith(".manifest"))
 
 
 def examine(document: Document, context: Context = NO_CONTEXT) -> FileResult:
