@@ -80,7 +80,7 @@ class Session:
         from preflight.logs.lint import lint_log
         from preflight.logs.sniff import holds_boot
 
-        context, chosen = self._circumstances(path)
+        context, chosen = self.circumstances(path)
         try:
             if not holds_boot(path):
                 return None if path in self._named else Outcome(None, ())
@@ -89,7 +89,7 @@ class Session:
             return None  # reading it once more says why
         return Outcome(result.document, result.diagnostics, len(result.boots))
 
-    def _circumstances(self, path: str) -> tuple[Context, Selection]:
+    def circumstances(self, path: str) -> tuple[Context, Selection]:
         """What the settings say of a file, and the rules that they and the command line choose."""
         found = self.settings(path)
         if found is None:
@@ -101,7 +101,7 @@ class Session:
     def lint(self, document: Document | Unreadable) -> Outcome:
         if isinstance(document, Unreadable):
             return Outcome(None, (document.diagnostic,), failed=True)
-        context, chosen = self._circumstances(document.path)
+        context, chosen = self.circumstances(document.path)
         result = lint_document(document, context, chosen)
         diagnostics = result.diagnostics
         silent = not result.reading.sites and not result.reading.problems

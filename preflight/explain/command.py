@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from preflight.cli.files import Unreadable, read_file, read_stdin
+from preflight.cli.session import Choice, Session
 from preflight.explain.data import explain
 from preflight.explain.waterfall import waterfall
 from preflight.lint import FileResult, lint_document
@@ -15,8 +16,9 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
     """The text, and what kept a file from being read."""
     results: list[FileResult] = []
     problems: list[str] = []
+    session = Session(Choice())
     for path in paths:
-        log = _log(path)
+        log = _log(path, session)
         if log is not None:
             results.append(log)
             continue
@@ -24,16 +26,19 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
         if isinstance(document, Unreadable):
             problems.append(document.diagnostic.message)
             continue
-        result = lint_document(document)
+        result = lint_document(document, session.circumstances(document.path)[0])
         broken = [problem for problem in result.reading.problems if problem.code == "CFG001"]
         problems += [f"{path}: {problem.finding.message}" for problem in broken]
         if not result.launches and not broken and format == "text":
             sys.stderr.write(f"preflight: {path} holds no launch that can be explained\n")
         results.append(result)
+    problems += [
+        f"{one.at.path}: {one.message}" for outcome in session.of_settings() if outcome.failed for one in outcome.diagnostics
+    ]
     return _rendered(results, format), problems
 
 
-def _log(path: str) -> FileResult | None:
+def _log(path: str, session: Session) -> FileResult | None:
     """The launches of a boot log; None where the file is none."""
     from preflight.cli.files import may_be_log
 
@@ -43,7 +48,7 @@ def _log(path: str) -> FileResult | None:
     from preflight.logs.sniff import holds_boot
 
     try:
-        return as_file(lint_log(path)) if holds_boot(path) else None
+        return as_file(lint_log(path, session.circumstances(path)[0])) if holds_boot(path) else None
     except (OSError, ValueError):
         return None  # reading it as a launch file says why
 

@@ -111,3 +111,19 @@ def test_a_file_without_a_launch_is_said_to_have_none_only_to_who_asked(folder: 
     assert codes("Cargo.toml") == [("CFG012", "note")]
     assert codes(".") == codes("--force-exclude", "Cargo.toml") == codes("--ignore", "CFG012", "Cargo.toml") == []
     assert run_cli("lint", "Cargo.toml").code == 0
+
+
+def test_explain_knows_what_the_settings_say(folder: Path) -> None:
+    (folder / "preflight.toml").write_text(CONTEXT)
+    (launch,) = json.loads(run_cli("explain", "--format", "json", "deploy/launch.toml").stdout)["launches"]
+    assert launch["judged_as"] == "0.5.9"
+    assert launch["model"]["profile"] == "kimi-k2.5-int4"
+    assert launch["hardware"]["count"] == 8
+    assert launch["verdict"] == "fails"
+
+
+def test_explain_with_broken_settings_is_exit_2(folder: Path) -> None:
+    (folder / "preflight.toml").write_text("engine-version = [\n")
+    run = run_cli("explain", "--format", "json", "deploy/launch.toml")
+    assert run.code == 2
+    assert len(json.loads(run.stdout)["launches"]) == 1
