@@ -249,7 +249,7 @@ def fuzz(reader: str, seconds: float, seed: int, into: Path) -> int:
             text = chance.choice(MONSTERS)(chance)
         else:
             text = mutate(chance.choice(SEEDS[reader]), chance)
-        signal.setitimer(signal.ITIMER_REAL, 5)
+        signal.setitimer(signal.ITIMER_PROF, 5)
         began = time.process_time()
         try:
             check(reader, text)
@@ -268,7 +268,7 @@ def fuzz(reader: str, seconds: float, seed: int, into: Path) -> int:
             if failures >= 20:
                 break
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         count += 1
     print(f"{reader}: {count} inputs, {failures} failures, slowest {slowest:.2f} s", flush=True)
     return failures
@@ -281,7 +281,7 @@ def main() -> int:
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--into", type=Path, default=Path("fuzz-failures"))
     given = arguments.parse_args()
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGPROF, _late)
     return min(1, sum(fuzz(reader, given.seconds, given.seed, given.into) for reader in given.readers or SEEDS))
 
 
