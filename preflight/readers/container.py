@@ -9,10 +9,11 @@ from preflight.launch import DEFAULT, OPAQUE, UNKNOWN_STATE, EnvVar, LaunchSite,
 from preflight.readers.editing import Argument, Slot
 from preflight.readers.images import parse_image
 from preflight.readers.listedit import list_container
-from preflight.readers.script import CONDITIONAL, Script, Use
+from preflight.readers.script import CONDITIONAL, Script, Use, references
 from preflight.readers.shell import Context, command_sites, doubled, image_site
+from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Program
-from preflight.readers.shellvars import Scope, names_flags
+from preflight.readers.shellvars import names_flags
 from preflight.readers.shellwords import STAND_IN, shown, split_words
 from preflight.readers.yamltree import Node, Scalar
 from preflight.readers.yamltree import Sequence as ListNode
@@ -49,7 +50,7 @@ def script_token(script: Script) -> Token:
 
 def variable(name: str, token: Token, place: Place) -> EnvVar:
     """A variable of a container. Where the file uses it more than once, its value is not for one launch to change."""
-    uses = len(re.findall(r"\$[({]?" + re.escape(name) + r"\b", place.document.text))
+    uses = references(place.document.text).get(name, 0)
     return EnvVar(name, token._replace(source=None) if uses > 1 else token, place)
 
 

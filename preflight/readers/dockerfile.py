@@ -15,8 +15,8 @@ from preflight.readers.lines import ContinuedCodec, line_text, logical_lines
 from preflight.readers.script import Script, Use
 from preflight.readers.shell import Context, distinct, script_sites
 from preflight.readers.shellcodec import WordCodec, quoting_of
+from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Program
-from preflight.readers.shellvars import Scope
 from preflight.readers.shellwords import scan_word, skip_blanks, split_words
 from preflight.text import VERBATIM, Document, Located, Text
 

@@ -14,7 +14,7 @@ from preflight.text import Decoded
 
 if TYPE_CHECKING:
     from preflight.readers.shell import Context
-    from preflight.readers.shellvars import Scope
+    from preflight.readers.shellscope import Scope
 
 _ESCAPE = re.compile(r"\\([\\$`])|\\\r?\n")
 _TABBED_ESCAPE = re.compile(r"^\t+|\\([\\$`])|\\\r?\n", re.M)

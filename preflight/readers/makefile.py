@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from preflight.launch import DEFAULT, KNOWN, UNKNOWN_STATE, LaunchSite, Reading, Token
 from preflight.readers.fill import Filled, Pieces
-from preflight.readers.script import Region, Script
+from preflight.readers.script import Region, Script, references
 from preflight.readers.shell import Context, distinct, script_sites
 from preflight.readers.words import ANCHOR
 from preflight.text import VERBATIM, Decoded, Document, Text
@@ -78,6 +78,6 @@ def _variables(document: Document) -> dict[str, Token]:
         if at is None or "$" in value or operator == "+=":
             found[name] = Token(None, at, None, UNKNOWN_STATE) if at is not None else found[name]
             continue
-        uses = len(re.findall(r"\$[({]" + re.escape(name) + r"[)}]", document.text))
+        uses = references(document.text).get(name, 0)
         found[name] = Token(value, at, at if uses <= 1 else None, DEFAULT if operator == "?=" else KNOWN)
     return {name: token for name, token in found.items() if counts[name] == 1}

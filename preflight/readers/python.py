@@ -98,6 +98,13 @@ class _Module:
     def span(self, node: ast.expr) -> tuple[int, int]:
         return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
+    def constant(self, node: ast.Name) -> ast.Constant | None:
+        """The one literal that a name in capitals is set to."""
+        values = self.names.get(node.id, [])
+        if len(values) == 1 and node.id.isupper() and node.id not in self.grown and isinstance(values[0], ast.Constant):
+            return values[0]
+        return None
+
     def string(self, node: ast.Constant) -> Text:
         """A string constant with its quotes as a layer; without places inside where it is written in pieces."""
         start, end = self.span(node)
@@ -161,7 +168,11 @@ def _token(module: _Module, node: ast.expr) -> Token:
         return Token(text.value, text, text)
     value = _value(module, node)
     if value is not None:
-        return Token(value[0], at, None, value[1])
+        definition = module.constant(node) if isinstance(node, ast.Name) else None
+        place = None if definition is None else module.document.place(*module.span(definition))
+        once = isinstance(node, ast.Name) and module.loads.get(node.id) == 1
+        source = module.string(definition) if once and definition is not None and isinstance(definition.value, str) else None
+        return Token(value[0], at, source, value[1], place)
     return Token(None, at, None, UNKNOWN_STATE, pattern=_pattern(node))
 
 
@@ -172,9 +183,8 @@ def _value(module: _Module, node: ast.expr) -> tuple[str, str] | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float)) and not isinstance(node.value, bool):
         return str(node.value), KNOWN
     if isinstance(node, ast.Name):
-        values = module.names.get(node.id, [])
-        if len(values) == 1 and isinstance(values[0], ast.Constant) and node.id not in module.grown and node.id.isupper():
-            return _value(module, values[0])
+        constant = module.constant(node)
+        return None if constant is None else _value(module, constant)
     if isinstance(node, ast.Call) and _called(node) in ("getenv", "get") and len(node.args) == 2:
         default = _value(module, node.args[1])
         return None if default is None else (default[0], DEFAULT)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from preflight.launch import UNKNOWN_STATE
@@ -10,6 +13,15 @@ from preflight.readers.shellcodec import WordCodec
 from preflight.readers.shelltree import Branch
 from preflight.readers.shellwords import TEXT, VARIABLE, Hole, Part, Word
 from preflight.text import Place, Text
+
+_REFERENCE = re.compile(r"\$[({]?[!#]?([A-Za-z_]\w*)", re.ASCII)
+
+
+@lru_cache(maxsize=4)
+def references(text: str) -> Mapping[str, int]:
+    """How often a text reads each variable: `$X`, `${X}`, `$(X)`."""
+    return Counter(_REFERENCE.findall(text))
+
 
 CONDITIONAL = "conditional"
 """The state of a range that a template action may leave out."""

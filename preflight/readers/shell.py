@@ -12,8 +12,8 @@ from preflight.readers.images import image_versions, parse_image, pinned_version
 from preflight.readers.script import Script, Use
 from preflight.readers.shellcodec import ScriptCodec, quoting_of
 from preflight.readers.shellparse import parse
+from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Command, Heredoc, Program
-from preflight.readers.shellvars import Scope
 from preflight.readers.shellwords import VARIABLE, Word
 from preflight.readers.words import ANCHOR, base_name, docker_run, find_launch, nested_shell, script_words, silent
 from preflight.text import VERBATIM, Document, Located, Place, Text

@@ -10,8 +10,8 @@ from preflight.readers.lines import ContinuedCodec, line_text, logical_lines
 from preflight.readers.script import Script, Use
 from preflight.readers.shell import Context, command_sites, distinct
 from preflight.readers.shellcodec import WordCodec, quoting_of
+from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Program
-from preflight.readers.shellvars import Scope
 from preflight.readers.shellwords import split_words
 from preflight.text import VERBATIM, Document, Text
 
