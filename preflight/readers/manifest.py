@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from preflight.launch import LaunchSite, Reading
-from preflight.readers.compose import compose_sites
-from preflight.readers.kubernetes import walk
 from preflight.readers.pods import Service, services
 from preflight.readers.shell import Context, distinct
 from preflight.readers.yamltree import Mapping, Node, Tree
@@ -40,6 +38,10 @@ def tree_sites(tree: Tree, context: Context) -> Iterator[LaunchSite]:
 
 def _document(root: Node, context: Context, known: tuple[Service, ...]) -> Iterator[LaunchSite]:
     if isinstance(root, Mapping) and isinstance(root.get("services"), Mapping) and root.get("apiVersion") is None:
+        from preflight.readers.compose import compose_sites
+
         yield from compose_sites(root, context)
         return
+    from preflight.readers.kubernetes import walk
+
     yield from walk(root, context, known)
