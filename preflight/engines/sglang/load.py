@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from preflight.engines.base import Launch
     from preflight.model.types import Model
 
+LEAST_CUDA_SHARE = 0.93
+"""CUDA's total is a little less than nvidia-smi's; one much smaller belongs to another card than the memory that was given."""
 _WITHOUT_WEIGHTS = ("NGRAM",)
 _SHARED_LATER = ("embedding", "lm_head")
 
@@ -67,7 +69,9 @@ def free_before_load(s: State, launch: Launch, missing: list[str]) -> Range | No
         missing.append("GPU memory")
         return None
     total = float(hardware.memory)
-    ceiling = total if hardware.memory_cuda is None else float(min(hardware.memory_cuda, hardware.memory))
+    ceiling = total
+    if hardware.memory_cuda is not None and hardware.memory_cuda > LEAST_CUDA_SHARE * total:
+        ceiling = min(float(hardware.memory_cuda), total)
     if hardware.interconnect == "unified":
         low, expected, high = overheads.unified(total)
     else:
