@@ -111,6 +111,7 @@ def _ledger(budget: Budget) -> Iterator[str]:
     yield from _line(f"- kept back{value}", budget.reserved, full, title=name)
     yield from _rows(budget, KV_SIZING, full)
     yield from _line("= rest for the KV cache", budget.rest, full)
+    yield from _rows(budget, KV_SIZING, full, of_rest=True)
     if budget.late is not None:
         yield ""
         yield f"  {'Allocated later, out of what is kept back':<40}"
@@ -118,8 +119,9 @@ def _ledger(budget: Budget) -> Iterator[str]:
         yield from _line("sum", budget.late, full)
 
 
-def _rows(budget: Budget, phase: str, full: float) -> Iterator[str]:
-    rows = sorted((row for row in budget.rows if row.phase == phase), key=lambda row: -row.bytes.expected)
+def _rows(budget: Budget, phase: str, full: float, *, of_rest: bool = False) -> Iterator[str]:
+    chosen = (row for row in budget.rows if row.phase == phase and row.of_rest is of_rest)
+    rows = sorted(chosen, key=lambda row: -row.bytes.expected)
     small = [row for row in rows if row.bytes.expected < full / 200]
     large = [row for row in rows if row not in small]
     for row in large:

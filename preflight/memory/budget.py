@@ -16,6 +16,8 @@ class LedgerRow(NamedTuple):
     phase: str
     bytes: Range
     source: str
+    of_rest: bool = False
+    """Taken out of the rest, beside the KV cache; other rows of the same phase are subtracted before the rest."""
 
 
 class Knob(NamedTuple):

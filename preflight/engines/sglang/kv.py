@@ -75,10 +75,9 @@ _OWN_DRAFT = frozenset(
 
 
 class Size(NamedTuple):
-    """What the pools of one rank hold: `tokens` as the engine reports them, bytes of the KV cache and of states."""
+    """What the pools of one rank hold: `tokens` as the engine reports them, slots of the other pools, bytes of states."""
 
     tokens: int
-    kv_bytes: float
     window_tokens: int | None = None
     states: int | None = None
     state_bytes: float = 0.0
@@ -100,22 +99,23 @@ class Pool(NamedTuple):
     fixed: float = 0.0
     """Bytes that are taken first, whatever the tokens."""
 
+    @property
+    def taken_first(self) -> float:
+        """Bytes of pools that do not hang on the tokens, states apart."""
+        return self.fixed + (0.0 if self.sliding is None else self.sliding.fixed)
+
     def size(self, rest: float) -> Size:
         """The pools in `rest` bytes, nothing below 0."""
         rest = min(max(rest, -_FAR), _FAR)
         split = None if self.states is None else self.states.split(rest)
-        left = (rest if split is None else split.rest) - self.fixed
-        if self.sliding is not None:
-            left -= self.sliding.fixed
+        left = (rest if split is None else split.rest) - self.taken_first
         slots = int(left // self.cell) + self.extra
         if self.limit is not None:
             slots = min(slots, self.limit)
         tokens = max(slots // self.page * self.page, 0)
         window = None if self.sliding is None else self.sliding.window_tokens(tokens, self.page)
-        fixed = self.fixed + (0.0 if self.sliding is None else self.sliding.fixed)
         return Size(
             tokens,
-            tokens * self.cell + (fixed if tokens else 0.0),
             window,
             None if split is None else max(split.states, 0),
             0.0 if split is None else max(split.bytes, 0.0),

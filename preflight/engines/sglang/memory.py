@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from preflight.engines.base import Launch
 
 T = TypeVar("T")
+_FROM_REST = "taken from the rest"
 
 
 def state_of(launch: Launch) -> State:
@@ -47,7 +48,6 @@ class _Sized(NamedTuple):
     """The pools at each figure of the rest."""
 
     tokens: Range
-    kv_bytes: Range
     expected: Size
 
 
@@ -88,9 +88,9 @@ def budget(launch: Launch) -> Budget:
         free_after_load=after,
         reserved=None if before is None or fraction is None else before.times(1 - fraction),
         rest=rest,
-        kv_cache=None if sized is None else sized.kv_bytes,
+        kv_cache=None if sized is None or kv_pool is None else sized.tokens.times(kv_pool.cell),
         graphs=next((row.bytes for row in late if row.name == "CUDA graphs"), None),
-        rows=(*before_rows(before, physical), *loaded.rows, *_sizing_rows(further, sized), *late),
+        rows=(*before_rows(before, physical), *loaded.rows, *_sizing_rows(further, sized, kv_pool), *late),
         bytes_per_token=kv_pool.cell if kv_pool else None,
         page_tokens=kv_pool.page if kv_pool else 1,
         tokens=tokens,
@@ -121,9 +121,7 @@ def _sized(kv_pool: Pool, rest: Range) -> _Sized:
     lowest = kv_pool.size(rest.floor - slack)
     low, middle, high = (kv_pool.size(value) for value in (rest.low, rest.expected, rest.high))
     tokens = Range(lowest.tokens, low.tokens, middle.tokens, high.tokens, kv_pool.most_tokens(rest.ceil)).ordered()
-    most = tokens.ceil * kv_pool.cell + (high.kv_bytes - high.tokens * kv_pool.cell)
-    kv_bytes = Range(lowest.kv_bytes, low.kv_bytes, middle.kv_bytes, high.kv_bytes, most).ordered()
-    return _Sized(tokens, kv_bytes, middle)
+    return _Sized(tokens, middle)
 
 
 def _weights(launch: Launch, before: Range | None, after: Range | None, loaded: Load) -> Range | None:
@@ -159,7 +157,8 @@ def _headroom(
     reserve = before.times(1 - fraction)
     if kv_pool is None or kv_pool.limit is None or rest is None or sized is None or after is None:
         return reserve
-    unused = max(rest.expected - sized.kv_bytes.expected - sized.expected.state_bytes, 0.0)
+    taken = sized.tokens.expected * kv_pool.cell + sized.expected.state_bytes + kv_pool.taken_first
+    unused = max(rest.expected - taken, 0.0)
     room = reserve.shifted(unused)
     return room._replace(floor=reserve.floor, ceil=max(after.ceil, room.expected)).ordered()
 
@@ -213,13 +212,15 @@ def _table(s: State, kv_pool: Pool, rest: Range | None, context: int | None) -> 
     return Range(*(float(table_bytes(s, count, context)) for count in rows)).ordered()
 
 
-def _sizing_rows(further: float, sized: _Sized | None) -> list[LedgerRow]:
+def _sizing_rows(further: float, sized: _Sized | None, kv_pool: Pool | None) -> list[LedgerRow]:
     rows = []
     if further:
         rows.append(LedgerRow("multimodal reserve", KV_SIZING, exactly(further), "kv_cache_configurator.py"))
     if sized is not None and sized.expected.states is not None:
         name = f"{sized.expected.states:,} states of linear layers"
-        rows.append(LedgerRow(name, KV_SIZING, exactly(sized.expected.state_bytes), "taken from the rest"))
+        rows.append(LedgerRow(name, KV_SIZING, exactly(sized.expected.state_bytes), _FROM_REST, of_rest=True))
+    if kv_pool is not None and kv_pool.taken_first:
+        rows.append(LedgerRow("pools sized by requests", KV_SIZING, exactly(kv_pool.taken_first), _FROM_REST, of_rest=True))
     return rows
 
 
