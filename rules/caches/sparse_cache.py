@@ -15,7 +15,7 @@ Unsafe: leave the feature out, or meet its conditions.
 sglang 0.5.10.post1 to 0.5.23 srt/arg_groups/hisparse_hook.py; 0.5.23 kv_shard_hook.py, kv_cache_hook.py.
 """
 
-from preflight.engines.sglang.facts import is_dsa, speculation
+from preflight.engines.sglang.facts import at_least, is_dsa, speculation
 from preflight.engines.steps import REFUSES, Row, Set, State, Topic
 
 TOPIC = Topic("MEM045", "sparse-cache-conditions", "sglang", "checks")
@@ -36,7 +36,7 @@ def _hisparse_fault(s: State) -> str | None:
         return "needs a model with sparse attention"
     if not s.disable_radix_cache:
         return "needs disable-radix-cache"
-    if s.enable_mixed_chunk:
+    if s.enable_mixed_chunk and at_least(s, "0.5.20"):
         return "does not work with enable-mixed-chunk"
     if speculation(s) and (s.speculative_eagle_topk or 1) != 1:
         return "needs speculative-eagle-topk 1"

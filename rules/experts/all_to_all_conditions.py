@@ -112,7 +112,7 @@ ROWS = (
         "E14",
         REFUSES,
         when=lambda s: s.moe_a2a_backend == "megamoe" and not on_amd(s) and cuda_major(s) not in (9, 10),
-        versions="0.5.20..",
+        versions="0.5.23..",
         says="moe-a2a-backend megamoe needs an SM90 or SM100 GPU, not {gpu__gpu}. Use deepep or none.",
         at="moe-a2a-backend",
         fix=_FIX,
@@ -201,7 +201,7 @@ ROWS = (
         when=lambda s: (
             s.enable_two_batch_overlap and s.moe_a2a_backend == "none" and not (at_least(s, "0.5.15") and dp_attention(s))
         ),
-        versions="0.5.5..",
+        versions="0.5.8..",
         says="enable-two-batch-overlap overlaps an all-to-all, but moe-a2a-backend is none. Use deepep, or leave it out.",
         at="enable-two-batch-overlap",
         fix=(Set("enable-two-batch-overlap", None), Set("moe-a2a-backend", "deepep")),

@@ -29,12 +29,14 @@ ROWS = (
     Row(
         "S16",
         REFUSES,
-        when=lambda s: _corpus(s) and s.speculative_ngram_external_sam_budget <= 0,
+        when=lambda s: (
+            _corpus(s) and s.speculative_ngram_external_sam_budget is not None and s.speculative_ngram_external_sam_budget <= 0
+        ),
         versions="0.5.12..",
         says="speculative-ngram-external-sam-budget {speculative_ngram_external_sam_budget} drafts nothing from the corpus. "
         "Use a number from 1 to speculative-num-draft-tokens - 1.",
         at="speculative-ngram-external-corpus-path",
-        fix=(Set("speculative-ngram-external-sam-budget", lambda s: s.speculative_num_draft_tokens - 1),),
+        fix=(Set("speculative-ngram-external-sam-budget", lambda s: (s.speculative_num_draft_tokens or 12) - 1),),
         source="srt/arg_groups/speculative_hook.py",
         order=72,
         bad="--speculative-algorithm NGRAM --speculative-ngram-external-corpus-path corpus.jsonl "
@@ -44,7 +46,11 @@ ROWS = (
     Row(
         "S16",
         REFUSES,
-        when=lambda s: _corpus(s) and s.speculative_ngram_external_corpus_max_tokens <= 0,
+        when=lambda s: (
+            _corpus(s)
+            and s.speculative_ngram_external_corpus_max_tokens is not None
+            and s.speculative_ngram_external_corpus_max_tokens <= 0
+        ),
         versions="0.5.12..",
         says="speculative-ngram-external-corpus-max-tokens must be above 0. Leave it out for the default.",
         at="speculative-ngram-external-corpus-max-tokens",
@@ -55,12 +61,12 @@ ROWS = (
     Row(
         "S16",
         REFUSES,
-        when=lambda s: _corpus(s) and s.speculative_ngram_external_sam_budget > s.speculative_num_draft_tokens - 1,
+        when=lambda s: _corpus(s) and (s.speculative_ngram_external_sam_budget or 0) > (s.speculative_num_draft_tokens or 12) - 1,
         versions="0.5.12..",
         says="speculative-ngram-external-sam-budget {speculative_ngram_external_sam_budget} leaves no room in "
         "{speculative_num_draft_tokens} draft tokens. Use at most one less than those.",
         at="speculative-ngram-external-sam-budget",
-        fix=(Set("speculative-ngram-external-sam-budget", lambda s: s.speculative_num_draft_tokens - 1),),
+        fix=(Set("speculative-ngram-external-sam-budget", lambda s: (s.speculative_num_draft_tokens or 12) - 1),),
         source="srt/arg_groups/speculative_hook.py",
         order=74,
     ),
