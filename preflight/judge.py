@@ -69,7 +69,7 @@ def _memory_cap(launch: Launch) -> Severity:
 
 
 def _flag_cap(launch: Launch) -> Severity:
-    return WARNING if launch.version.given is not None and launch.version.cap < ERROR else ERROR
+    return launch.version.flag_cap
 
 
 def _capped(diagnostic: Diagnostic, cap: Severity) -> Diagnostic:
@@ -108,7 +108,7 @@ def _of_event(event: Event, launch: Launch, resolved: Resolver, rules: Registry)
         tuple(_event_fixes(event, launch)),
         {"row": row.id, **event.data},
     )
-    return _capped(diagnostic, _flag_cap(launch))
+    return _capped(diagnostic, min(_flag_cap(launch), launch.version.argument_cap))
 
 
 def _severity(event: Event) -> Severity:

@@ -120,7 +120,7 @@ def examine(document: Document, context: Context = NO_CONTEXT) -> FileResult:
     launches: list[Resolved] = []
     errors: list[str] = []
     for site in reading.sites:
-        engine = find_engine(site.engine)
+        engine = find_engine(site.engine, context.project)
         if engine is None:
             continue
         resolved = resolver(site, engine, rules.topics, context)

@@ -2,13 +2,14 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from preflight.diagnostics import ERROR, Finding, Problem
 from preflight.launch import Table
 from preflight.text import Document, Located, Place
 
+ADDED_RELEASES = os.path.join(".preflight", "flags")
 FILE_NAMES = ("preflight.toml", "pyproject.toml")
 UNREADABLE, UNKNOWN_CODE = "CFG006", "CFG009"
 
@@ -135,9 +136,17 @@ class SettingsLookup:
 
     def __init__(self) -> None:
         self._known: dict[str, Settings | None] = {}
+        self._adding: dict[str, str | None] = {}
 
     def for_path(self, path: str) -> Settings | None:
         return self._in(os.path.dirname(os.path.abspath(path)))
+
+    def added_releases(self, path: str) -> str | None:
+        """The nearest folder above a file, up to the repository root, with releases of its own in `.preflight/flags`."""
+        folder = os.path.dirname(os.path.abspath(path))
+        if folder not in self._adding:
+            self._adding[folder] = next((one for one in _up(folder) if os.path.isdir(os.path.join(one, ADDED_RELEASES))), None)
+        return self._adding[folder]
 
     def _in(self, start: str) -> Settings | None:
         seen: list[str] = []
@@ -155,6 +164,16 @@ class SettingsLookup:
         for one in seen:
             self._known[one] = found
         return found
+
+
+def _up(folder: str) -> Iterator[str]:
+    """A folder and those above it, up to the repository root."""
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return
+        folder = parent
 
 
 def _settings_in(folder: str) -> Settings | None:

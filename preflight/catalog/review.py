@@ -52,9 +52,17 @@ class Mirror:
         place = self.timeline.find(version)
         if place is None:
             return ()
-        known = set().union(*(self._forms(*found[:2]) for found in map(self.timeline.find, self.reviewed) if found is not None))
+        reviewed = [found for found in map(self.timeline.find, self.reviewed) if found is not None]
+
+        def is_read(name: str, fingerprint: str) -> bool:
+            return any(
+                row[4] == fingerprint and alive(row, index)
+                for number, index, _fit in reviewed
+                for row in self._books[number]["functions"].get(name, ())
+            )
+
         forms = self._forms(place[0], place[1], topic)
-        return tuple(sorted({name for name, fingerprint in forms if (name, fingerprint) not in known}))
+        return tuple(sorted({name for name, fingerprint in forms if not is_read(name, fingerprint)}))
 
     def changed(self, version: str) -> tuple[str, ...]:
         """The functions that are new or different in `version`, against the release before it."""

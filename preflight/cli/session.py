@@ -47,6 +47,7 @@ class Session:
         self._named = frozenset(named)
         """Files that the caller asked about one by one: silence about them has to be explained."""
         self._lookup = None if no_config or config is not None else SettingsLookup()
+        self._added = None if no_config else self._lookup or SettingsLookup()
         self._fixed = None if config is None or no_config else (load_settings(config) or _no_settings(config))
         self._seen: dict[str, Settings] = {}
 
@@ -93,10 +94,15 @@ class Session:
         """What the settings say of a file, and the rules that they and the command line choose."""
         found = self.settings(path)
         if found is None:
-            return NO_CONTEXT, self._selection(None, ())
+            project = self._adds_releases(path)
+            return NO_CONTEXT if project is None else Context(project=project), self._selection(None, ())
         said = found.for_file(path)
         ignored = [code.value for code in said.ignore]
-        return Context(said.tables, said.engine_version), self._selection(found, ignored)
+        return Context(said.tables, said.engine_version, self._adds_releases(path)), self._selection(found, ignored)
+
+    def _adds_releases(self, path: str) -> str | None:
+        """The nearest folder above a file, in its repository, that adds releases to the flag history."""
+        return None if self._added is None else self._added.added_releases(path)
 
     def lint(self, document: Document | Unreadable) -> Outcome:
         if isinstance(document, Unreadable):

@@ -89,7 +89,8 @@ class Parsing(NamedTuple):
 class VersionChoice(NamedTuple):
     """Which release a launch is judged by, and how sure that is.
 
-    `cap` bounds the severity of memory findings, `others` are the further releases that the project allows.
+    `cap` bounds the severity of memory findings, `argument_cap` that of what the rows say, `flag_cap` that of all else;
+    `others` are the further releases that the project allows.
     """
 
     version: Version
@@ -98,6 +99,8 @@ class VersionChoice(NamedTuple):
     cap: Severity
     others: tuple[str, ...] = ()
     note: str | None = None
+    argument_cap: Severity = Severity.ERROR
+    flag_cap: Severity = Severity.ERROR
     known: bool = True
     """False for a release older than the first catalogue: its flags are not judged."""
 
@@ -275,6 +278,8 @@ class Engine(NamedTuple):
     """Settings with the value that is one step away, whose worth `explain` works out."""
     spread: Callable[[Launch], Spread] = _no_spread
     listens: Callable[[Launch], Listening] = _not_listening
+    unread: Callable[[str, str], bool] = lambda release, topic: False
+    """Whether a release has code of a topic, `memory` or `arguments`, that nobody has read for the rows and formulas."""
     pool_sizes: tuple[str, ...] = ()
     """Settings with which the knob does not size the KV pool alone."""
     fraction_stage: str = "arguments"

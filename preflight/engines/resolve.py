@@ -27,6 +27,8 @@ class Context(NamedTuple):
 
     tables: Tables = {}
     engine_version: Located[str] | None = None
+    project: str | None = None
+    """The folder whose `.preflight/flags/` adds releases to the flag history."""
 
 
 class Resolver(NamedTuple):
@@ -163,15 +165,17 @@ def _exact(
             located.place,
             NOTE,
         )
-        return VersionChoice(version, releases[0], given, WARNING, known=False), Problem("VER002", finding)
+        return VersionChoice(version, releases[0], given, WARNING, flag_cap=WARNING, known=False), Problem("VER002", finding)
     if version > numbered[-1][0]:
         finding = Finding(
             f"{engine.title} {given} is newer than the newest release that is known here, {releases[-1]}, whose rules are "
             "applied; findings are warnings at most.",
             located.place,
         )
-        return VersionChoice(version, releases[-1], given, WARNING), Problem("VER002", finding)
-    return VersionChoice(version, at_or_below[-1][1], given, ERROR), None
+        return VersionChoice(version, releases[-1], given, WARNING, flag_cap=WARNING), Problem("VER002", finding)
+    release = at_or_below[-1][1]
+    memory, arguments = (WARNING if engine.unread(release, topic) else ERROR for topic in ("memory", "arguments"))
+    return VersionChoice(version, release, given, memory, argument_cap=arguments), None
 
 
 def _folder(located: Located[object]) -> str:

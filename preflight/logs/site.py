@@ -174,7 +174,7 @@ def site_of(boot: Boot, document: LogDocument) -> LaunchSite:
 
 def launch_of(boot: Boot, document: LogDocument, context: Context = NO_CONTEXT) -> LogLaunch | None:
     """The boot as its release resolves it; None for an engine that is not modelled, or a log without settings."""
-    engine = find_engine(boot.engine)
+    engine = find_engine(boot.engine, context.project)
     if engine is None or not boot.settings:
         return None
     resolved = resolver(site_of(boot, document), engine, registry().topics, context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
 
 from preflight.engines.base import Engine
 from preflight.engines.sglang import attention, graphs, memory, models, plain
@@ -136,6 +137,29 @@ def order(version: Version) -> list[str]:
     return names
 
 
+@lru_cache(maxsize=32)
+def unread(release: str, topic: str, project: str | None = None) -> bool:
+    """Whether a release has mirrored functions in a form that nobody has read. The mirror is opened for others than the
+    read releases alone.
+    """
+    if parse_version(release) in SGLANG.read:
+        return False
+    from preflight.catalog.review import load_mirror
+
+    return bool(load_mirror("sglang", project).unread(release, topic))
+
+
+@lru_cache(maxsize=8)
+def with_releases_of(project: str) -> Engine:
+    """SGLang with the releases that a project added to the flag history."""
+    return SGLANG._replace(
+        releases=partial(releases, project),
+        parse=partial(parse, project=project),
+        spelling=partial(spelling, project=project),
+        unread=partial(unread, project=project),
+    )
+
+
 def _read() -> tuple[Version, ...]:
     return tuple(version for text in READ_RELEASES if (version := parse_version(text)) is not None)
 
@@ -153,6 +177,7 @@ SGLANG = Engine(
     levers=levers,
     spread=spread,
     listens=listens,
+    unread=unread,
     pool_sizes=("max-total-tokens",),
     fraction_stage="kv-sizing",
 )

@@ -18,25 +18,26 @@ from preflight.launch import DEFAULT, LaunchSite, Token
 from preflight.text import Place, Span
 
 
-@lru_cache(maxsize=1)
-def catalogue() -> Catalogue:
-    return load("sglang")
+@lru_cache(maxsize=8)
+def catalogue(project: str | None = None) -> Catalogue:
+    """The shipped history, with the releases that a project added."""
+    return load("sglang", project)
 
 
-def releases() -> Sequence[str]:
-    return catalogue().releases
+def releases(project: str | None = None) -> Sequence[str]:
+    return catalogue(project).releases
 
 
 @lru_cache(maxsize=16)
-def table(release: str) -> FlagTable:
-    found = catalogue().at(release)
+def table(release: str, project: str | None = None) -> FlagTable:
+    found = catalogue(project).at(release)
     assert found is not None
     return found
 
 
-def spelling(name: str, version: Version) -> str:
+def spelling(name: str, version: Version, project: str | None = None) -> str:
     """The flag of a setting in a release, with dashes."""
-    flag = table(release_text(version)).flag(name)
+    flag = table(release_text(version), project).flag(name)
     return f"--{name}" if flag is None else preferred(flag)
 
 
@@ -60,10 +61,10 @@ _SUPPRESSED = "==SUPPRESS=="
 
 
 @lru_cache(maxsize=4)
-def defaults(release: str) -> dict[str, Setting]:
+def defaults(release: str, project: str | None = None) -> dict[str, Setting]:
     """What a release takes where nothing is given; None and False are left out."""
     found = {}
-    for flag in table(release).flags():
+    for flag in table(release, project).flags():
         value = flag.default if flag.default is not None else flag.fallback
         if value not in (None, False, _SUPPRESSED) and flag.writes == flag.setting:
             found[flag.setting] = Setting(value, ENGINE_DEFAULT, None, preferred(flag))
@@ -72,12 +73,12 @@ def defaults(release: str) -> dict[str, Setting]:
     return found
 
 
-def parse(site: LaunchSite, release: str) -> Parsing:
+def parse(site: LaunchSite, release: str, project: str | None = None) -> Parsing:
     """The command line as the release's own parser reads it. A file that `--config` names may add flags."""
-    flags = table(release)
+    flags = table(release, project)
     serves = site.entry is not None and site.entry.value == "sglang serve"
     parsed = read_words(site.argv, flags, complete=site.complete, serve_positional=serves and SERVE_POSITIONAL in flags.features)
-    settings = dict(defaults(release))
+    settings = dict(defaults(release, project))
     uses = []
     complete = parsed.complete
     for occurrence in parsed.occurrences:
