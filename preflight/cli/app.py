@@ -104,6 +104,25 @@ def calibrate_command(
         raise typer.Exit(2)
 
 
+@app.command("diff")
+def diff_command(
+    a: Annotated[str, typer.Argument(help="A launch file, or the boot log of a launch: the one that works.")],
+    b: Annotated[str, typer.Argument(help="Another one.")],
+    format: Annotated[str, typer.Option("--format", help="text or json")] = "text",
+) -> None:
+    """Show what differs between two launches or boots, what it does to memory, and what neither file can show."""
+    from preflight.drift.command import diff
+
+    if format not in ("text", "json"):
+        fail(f"{format!r} is no format of diff. Use text or json.")
+    answer = diff(a, b, format)
+    for note in answer.notes:
+        sys.stderr.write(f"preflight: {note}\n")
+    if answer.failed:
+        raise typer.Exit(2)
+    say(answer.text)
+
+
 @app.command("rule")
 def rule_command(
     name: Annotated[str | None, typer.Argument(help="A code or a name; without it all rules are listed.")] = None,

@@ -315,7 +315,7 @@ _USAGE = re.compile(rf"mem usage={_N} GB")
 _AVAILABLE = re.compile(rf"avail mem={_N} GB")
 _SIZES = re.compile(rf"\b(?:K|V|KV) size: {_N} GB")
 _STATES = re.compile(rf"(?:_state|_cache) size: {_N} ?GB")
-_COUNTS = re.compile(r"\b([a-z_]+)=(\d{1,18})\b")
+_COUNTS = re.compile(r"\b([a-z_]+)=(\d{1,18})(?![\w.])")
 _COUNT_NAMES = {"max_total_num_tokens": "kv-tokens", "context_len": "context-length"}
 _CONCURRENCY = re.compile(r"Maximum concurrency for ([\d,]+) tokens per request")
 _USAGES = (

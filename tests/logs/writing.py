@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Figures = Mapping[str, float]
@@ -33,6 +33,11 @@ def arguments(version: str, settings: Mapping[str, Any]) -> str:
     if number(version) >= (0, 5, 15):
         fields += ", cuda_graph_config=CudaGraphConfig(decode=PhaseConfig(bs=[1, 2, 4], backend='full'), prefill=None)"
     return f"server_args=ServerArgs({fields})"
+
+
+def in_turn(by_rank: Iterable[list[str]]) -> list[str]:
+    """The first line of every rank, then the second of every rank, and so on."""
+    return [line for lines in zip(*by_rank, strict=True) for line in lines]
 
 
 def sglang(
@@ -82,27 +87,30 @@ def sglang(
             f"{lead} Capture target decode CUDA graph end. {sizes}elapsed=31.20 s, {used}, {left}.",
         ]
 
-    for index in range(len(ranks)):
+    def groups(index: int) -> list[str]:
         if new >= (0, 5, 23):
-            lines += [f"{tag(index)} Init parallel begin.", f"{tag(index)} Init parallel ends. elapsed=3.10 s"]
-            lines.append(f"{tag(index)} Memory baseline taken. mem usage=0.02 GB")
-        else:
-            lines.append(f"{tag(index)} Init torch distributed begin.")
-            elapsed = "elapsed=3.10 s, " if new >= (0, 5, 9) else ""
-            lines.append(f"{tag(index)} Init torch distributed ends. {elapsed}mem usage=0.61 GB")
-    lines += [line for index, figures in enumerate(ranks) for line in loads(index, figures)]
+            ends = "Init parallel ends. elapsed=3.10 s", "Memory baseline taken. mem usage=0.02 GB"
+            return [f"{tag(index)} {text}" for text in ("Init parallel begin.", *ends)]
+        elapsed = "elapsed=3.10 s, " if new >= (0, 5, 9) else ""
+        return [
+            f"{tag(index)} Init torch distributed begin.",
+            f"{tag(index)} Init torch distributed ends. {elapsed}mem usage=0.61 GB",
+        ]
+
+    lines += in_turn(groups(index) for index in range(len(ranks)))
+    lines += in_turn(loads(index, figures) for index, figures in enumerate(ranks))
     if draft is not None and new >= (0, 5, 15):
-        lines += [line for index in range(len(ranks)) for line in loads(index, draft)]
+        lines += in_turn(loads(index, draft) for index in range(len(ranks)))
     if stop == "load":
         return lines
     lines += [pool(index, figures) for index, figures in enumerate(ranks)]
     lines += [f"{tag(index)} Memory pool end. avail mem={figures['pool_end']:.2f} GB" for index, figures in enumerate(ranks)]
     if draft is not None and new < (0, 5, 15):
-        lines += [line for index in range(len(ranks)) for line in loads(index, draft)]
+        lines += in_turn(loads(index, draft) for index in range(len(ranks)))
         lines += [pool(index, draft) for index in range(len(ranks))]
     if stop == "pool":
         return lines
-    lines += [line for index, figures in enumerate(ranks) for line in graphs(index, figures)]
+    lines += in_turn(graphs(index, figures) for index, figures in enumerate(ranks))
     free = ", available_gpu_mem=9.40 GB" if new >= (0, 5, 2) else ""
     tokens = min(int(figures["tokens"]) for figures in ranks)
     lines.append(
