@@ -75,8 +75,9 @@ def _difference(a: Side, b: Side, name: str) -> Difference | None:
     left, right = a.value(name), b.value(name)
     if left is UNKNOWN or right is UNKNOWN or _alike(left, right):
         return None
+    resolved = any(side.boot is not None and side.boot.resolved for side in (a, b))
     for value, side in ((left, a), (right, b)):
-        if value is None and not side.given(name) and (a.printed or b.printed):
+        if value is None and not side.given(name) and resolved:
             return None  # chosen by the engine at run time, in a way that is not modelled
     if isinstance(left, dict) or isinstance(right, dict):
         return None

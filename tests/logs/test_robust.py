@@ -111,7 +111,7 @@ class Endless(io.RawIOBase):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.head = "\n".join(sglang("0.5.9", [RANK] * 8)).encode() + b"\n"
-        self.line = b"[2026-11-30 10:10:00 TP0] Decode batch. #running-req: 12, #token: 48123, token usage: 0.31, gen throughput: 512.33\n"
+        self.line = b"[2026-11-30 10:10:00 TP0] Decode batch. #running-req: 12, #token: 48123, token usage: 0.31\n"
         self.left = size
 
     def read(self, size: int = -1) -> bytes:
