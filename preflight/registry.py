@@ -82,11 +82,11 @@ def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
 
     if len(preflight.rules.__path__) == 1:
         try:
-            from preflight.rules.bundle import MODULES  # type: ignore[import-not-found, unused-ignore]
+            bundle = import_module("preflight.rules.bundle")
         except ImportError:
             pass
         else:
-            yield from ((name, names()) for name, names in MODULES)
+            yield from ((name, names()) for name, names in bundle.MODULES)
             return
     yield from ((name, vars(import_module(name))) for name in module_names())
 

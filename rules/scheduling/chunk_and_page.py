@@ -16,7 +16,7 @@ srt/arg_groups/validation_hook.py, 0.5.20 and 0.5.23.
 from preflight.engines.sglang.facts import at_least, dp_groups, splits
 from preflight.engines.steps import REFUSES, Row, Set, State, Topic
 
-TOPIC = Topic("SCH001", "chunk-not-whole-pages", "sglang", "checks")
+TOPIC = Topic("ATT020", "chunk-not-whole-pages", "sglang", "checks")
 
 
 def _tested(s: State) -> bool:

@@ -15,7 +15,7 @@ sglang srt/configs/model_config.py `_derive_context_length` and its predecessors
 from preflight.engines.sglang.facts import at_least
 from preflight.engines.steps import REFUSES, WARNS, Row, Set, State, Topic
 
-TOPIC = Topic("SCH002", "context-above-model", "sglang", "model-config")
+TOPIC = Topic("CAP020", "context-above-model", "sglang", "model-config")
 _ALLOWS = "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"
 
 

@@ -13,7 +13,7 @@ sglang srt/server_args.py `check_server_args`, 0.5.5.post3 to 0.5.18; srt/arg_gr
 
 from preflight.engines.steps import REFUSES, Row, Set, Topic
 
-TOPIC = Topic("SCH004", "scheduling-value-out-of-range", "sglang", "checks")
+TOPIC = Topic("FLG023", "scheduling-value-out-of-range", "sglang", "checks")
 _SOURCE = "srt/server_args.py check_server_args"
 
 ROWS = (

@@ -14,7 +14,7 @@ sglang srt/server_args.py `check_server_args`, 0.5.5.post3 to 0.5.18; srt/arg_gr
 
 from preflight.engines.steps import REFUSES, WARNS, Row, Set, State, Topic
 
-TOPIC = Topic("SCH003", "priority-scheduling", "sglang", "checks")
+TOPIC = Topic("FLG022", "priority-scheduling", "sglang", "checks")
 _SOURCE = "srt/server_args.py check_server_args"
 
 

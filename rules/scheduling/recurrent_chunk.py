@@ -16,7 +16,7 @@ sglang 0.5.9 to 0.5.18 srt/server_args.py `_handle_mamba_radix_cache`; 0.5.20 an
 from preflight.engines.sglang.facts import recurrent, splits
 from preflight.engines.steps import REFUSES, Row, Set, State, Topic
 
-TOPIC = Topic("SCH006", "recurrent-chunk-and-page", "sglang", "model")
+TOPIC = Topic("ATT021", "recurrent-chunk-and-page", "sglang", "model")
 _CHUNK = 64
 
 

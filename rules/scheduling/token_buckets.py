@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from preflight.engines.steps import REFUSES, UNKNOWN, Row, Set, State, Topic, Unknown
 
-TOPIC = Topic("SCH005", "metric-buckets", "sglang", "checks")
+TOPIC = Topic("FLG024", "metric-buckets", "sglang", "checks")
 
 
 def _wrong(rule: Sequence[str] | None) -> str | None:

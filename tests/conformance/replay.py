@@ -28,7 +28,8 @@ from preflight.engines.steps import UNKNOWN
 from preflight.hardware.types import Hardware
 from preflight.judge import of_finding, of_trace
 from preflight.launch import EnvVar, LaunchSite, token
-from preflight.model.importing.files import BadModel, import_model
+from preflight.model.importing.errors import BadModel
+from preflight.model.importing.files import import_model
 from preflight.model.types import Model
 from preflight.profiles.find import find_gpu, find_model
 from preflight.registry import registry
