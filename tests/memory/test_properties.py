@@ -34,7 +34,7 @@ LAUNCHES = st.fixed_dictionaries(
 )
 GEOMETRIES = (DEEPSEEK_V3, DEEPSEEK_V32, GPT_OSS_20B, QWEN3_NEXT)
 FIVE = st.lists(st.floats(0, 1e12), min_size=5, max_size=5).map(sorted)
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=25, deadline=None)
 
 
 def text(launch: dict[str, Any], memory: int, fraction: float) -> str:

@@ -66,6 +66,14 @@ def pipeline(s: State) -> int:
     return int(s.pp_size or 1)
 
 
+def layer_partition(s: State) -> tuple[int, ...]:
+    """Layers of each pipeline stage where the environment states them; empty where it does not."""
+    try:
+        return tuple(int(count) for count in (s.env("SGLANG_PP_LAYER_PARTITION") or "").split(",") if count.strip())
+    except ValueError:
+        return ()
+
+
 def algorithm(s: State) -> str | None:
     """The speculative algorithm in capitals, None without one."""
     name = s.speculative_algorithm

@@ -17,6 +17,7 @@ from preflight.engines.sglang.facts import (
     dp_attention,
     eagle_family,
     is_dsa,
+    layer_partition,
     pipeline,
     sm_major,
 )
@@ -199,7 +200,7 @@ def pool(s: State, model: Model) -> Pool:
         if limit is not None and not at_least(s, "0.5.12"):
             limit = int(limit * (sliding.full + sliding.window_bytes) / sliding.cell)
         return Pool(sliding.cell, page, limit, _draft_slots(s), states(s, model), sliding)
-    stages = stage_layers(model.layers, pipeline(s), "sglang")
+    stages = stage_layers(model.layers, pipeline(s), "sglang", layer_partition(s))
     cell = max(_with_drafts(s, model, _cell(s, model, stage), stage) for stage in stages)
     stored = None
     if _overdrawn(s):
@@ -211,7 +212,7 @@ def _sliding(s: State, model: Model, page: int) -> Sliding:
     """Both pools' bytes per token. Up to 0.5.18 every pipeline stage is charged all layers."""
     stages = [range(model.layers or 0)]
     if at_least(s, "0.5.20"):
-        stages = list(stage_layers(model.layers or 0, pipeline(s), "sglang"))
+        stages = list(stage_layers(model.layers or 0, pipeline(s), "sglang", layer_partition(s)))
     groups = model.attention or ()
     window = next((group.window for group in groups if group.kind in ("sliding", "chunked")), None)
     best: Sliding | None = None

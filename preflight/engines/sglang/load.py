@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from preflight.engines.sglang import overheads
-from preflight.engines.sglang.facts import DRAFT_COUNTED, algorithm, at_least, attention_dp, dp_attention, pipeline, ranks
+from preflight.engines.sglang.facts import (
+    DRAFT_COUNTED,
+    algorithm,
+    at_least,
+    attention_dp,
+    dp_attention,
+    layer_partition,
+    pipeline,
+    ranks,
+)
 from preflight.engines.sglang.online import as_loaded
 from preflight.engines.steps import State, Unknown
 from preflight.memory.budget import BEFORE_LOAD, LOAD, LedgerRow
@@ -50,16 +59,8 @@ def parallel(s: State) -> Parallel:
         shared_experts_replicated=s.moe_a2a_backend not in (None, "none") or bool(s.enable_deepep_moe),
         vision_replicated=bool(s.mm_enable_dp_encoder),
         redundant_experts=int(s.ep_num_redundant_experts or 0),
-        layer_partition=_partition(s),
+        layer_partition=layer_partition(s),
     )
-
-
-def _partition(s: State) -> tuple[int, ...]:
-    """Layers of each pipeline stage where the environment states them."""
-    try:
-        return tuple(int(count) for count in (s.env("SGLANG_PP_LAYER_PARTITION") or "").split(",") if count.strip())
-    except ValueError:
-        return ()
 
 
 def free_before_load(s: State, launch: Launch, missing: list[str]) -> Range | None:
@@ -99,6 +100,8 @@ def load(s: State, launch: Launch, missing: list[str]) -> Load:
     if launch.model is None:
         missing.append("the model")
         return Load(None, draft, draft_rows)
+    if s.enable_lora or s.lora_paths:
+        missing.append("the buffers of LoRA adapters")
     if (s.cpu_offload_gb or 0) > 0 or s.kt_weight_path or s.kt_num_gpu_experts is not None or (s.offload_group_size or 0) > 0:
         missing.append("which weights are offloaded to the host")
         return Load(None, draft, draft_rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from preflight.engines.sglang.facts import algorithm, at_least, attention_dp, dp_attention, pipeline
+from preflight.engines.sglang.facts import algorithm, at_least, attention_dp, dp_attention, layer_partition, pipeline
 from preflight.engines.steps import State, Unknown
 from preflight.model.kv import request_state_bytes, storing_layers
 from preflight.model.weights import stage_layers
@@ -137,7 +137,7 @@ def state_bytes(s: State, model: Model) -> int:
         raise Unknown("the geometry of the model's linear layers")
     pp = pipeline(s)
     if pp > 1 and at_least(s, "0.5.18") and model.layers:
-        most = max(storing_layers(linear, stage) for stage in stage_layers(model.layers, pp, "sglang"))
+        most = max(storing_layers(linear, stage) for stage in stage_layers(model.layers, pp, "sglang", layer_partition(s)))
         size = int(size * most / max(1, len(linear.layers)))
     return size
 
