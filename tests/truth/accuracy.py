@@ -43,6 +43,8 @@ class Outcome(NamedTuple):
     verdict: str
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
+    sure: bool
+    """Whether the release's memory code was read: in others a finding is a warning at most."""
 
 
 def linted(text: str, folder: Path) -> tuple[FileResult, Resolved]:
@@ -106,7 +108,7 @@ def outcome(record: Mapping[str, Any], text: str, folder: Path) -> Outcome:
     result, resolved = linted(text, folder)
     errors = tuple(found.rule.code for found in result.diagnostics if found.severity == ERROR)
     warnings = tuple(found.rule.code for found in result.diagnostics if found.severity == WARNING)
-    return Outcome(record, verdict(resolved), errors, warnings)
+    return Outcome(record, verdict(resolved), errors, warnings, resolved.launch.version.cap >= ERROR)
 
 
 def verdicts(folder: Path) -> tuple[list[Outcome], list[Outcome]]:
@@ -268,7 +270,8 @@ def _verdict_table(folder: Path) -> list[str]:
         ("started", started),
         ("known to start (clean)", fine),
         ("failed for memory", failed),
-        ("made to fail by the fraction", made),
+        ("made to fail by the fraction", [found for found in made if found.sure]),
+        ("the same, releases that were not read", [found for found in made if not found.sure]),
     )
     for name, group in named:
         counts = [sum(found.verdict == word for found in group) for word in ("fails", "uncertain", "fits", "unknown")]
