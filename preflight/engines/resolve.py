@@ -174,7 +174,9 @@ def _exact(
         )
         return VersionChoice(version, releases[-1], given, WARNING, flag_cap=WARNING), Problem("VER002", finding)
     release = at_or_below[-1][1]
-    memory, arguments = (WARNING if engine.unread(release, topic) else ERROR for topic in ("memory", "arguments"))
+    # Between two releases that were read, each row says for itself what holds; beyond the last, someone has to look first.
+    beyond = version > engine.read[-1]
+    memory, arguments = (WARNING if beyond and engine.unread(release, topic) else ERROR for topic in ("memory", "arguments"))
     return VersionChoice(version, release, given, memory, argument_cap=arguments), None
 
 

@@ -11,6 +11,7 @@ from preflight.diagnostics import ERROR, WARNING
 from preflight.engines.base import VersionChoice
 from preflight.engines.resolve import NO_CONTEXT, choose_version
 from preflight.engines.sglang.engine import SGLANG, unread
+from preflight.engines.versions import parse_version
 from preflight.lint import lint_document
 from preflight.readers.launch_file import read
 from preflight.text import Document
@@ -39,12 +40,25 @@ def test_a_release_that_the_project_added_counts_below_its_folder(tmp_path: Path
     assert "VER002" in run_cli("lint", "--format", "concise", "--no-config", "deploy").stdout
 
 
-def test_functions_that_nobody_read_cap_what_follows_from_them() -> None:
+def chosen_beyond(last_read: str, version: str) -> VersionChoice:
+    """The choice where nothing after `last_read` was read."""
+    (site,) = read(Document("launch.toml", f'engine = "sglang"\nengine-version = "{version}"\n')).sites
+    last = parse_version(last_read)
+    engine = SGLANG._replace(read=tuple(one for one in SGLANG.read if last is not None and one <= last))
+    return choose_version(site, engine, NO_CONTEXT)[0]
+
+
+def test_beyond_the_last_read_release_functions_that_nobody_read_cap_what_follows_from_them() -> None:
     assert (chosen("0.5.9").cap, chosen("0.5.9").argument_cap) == (ERROR, ERROR)
-    assert (chosen("0.5.10").cap, chosen("0.5.10").argument_cap) == (ERROR, ERROR)  # all as in 0.5.10.post1
-    assert (chosen("0.5.12").cap, chosen("0.5.12").argument_cap) == (ERROR, WARNING)
-    assert (chosen("0.5.13").cap, chosen("0.5.13").argument_cap) == (WARNING, WARNING)
-    assert chosen("0.5.13").flag_cap == ERROR  # the flag history knows the release itself
+    beyond = chosen_beyond("0.5.12.post1", "0.5.13")
+    assert (beyond.cap, beyond.argument_cap) == (WARNING, WARNING)
+    assert beyond.flag_cap == ERROR  # the flag history knows the release itself
+    same = chosen_beyond("0.5.9", "0.5.10.post1")  # read elsewhere, so in a form that was reviewed
+    assert (same.cap, same.argument_cap) == (ERROR, ERROR)
+
+
+def test_between_two_read_releases_each_row_speaks_for_itself() -> None:
+    assert (chosen("0.5.13").cap, chosen("0.5.13").argument_cap) == (ERROR, ERROR)
 
 
 def test_the_mirror_is_not_opened_for_a_release_that_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,14 +69,15 @@ def test_the_mirror_is_not_opened_for_a_release_that_was_read(monkeypatch: pytes
 
     monkeypatch.setattr("preflight.catalog.review.load_mirror", fail)
     assert chosen("0.5.9").cap == ERROR
+    assert chosen("0.5.13").cap == ERROR
     with pytest.raises(AssertionError, match="opened"):
-        chosen("0.5.13")
+        chosen_beyond("0.5.12.post1", "0.5.13")
 
 
-def test_a_refusal_in_an_unread_release_is_a_warning() -> None:
+def test_a_refusal_that_holds_on_both_sides_of_a_release_holds_in_it() -> None:
     text = 'engine = "sglang"\nengine-version = "VERSION"\nflags = { tp-size = 3, nnodes = 2, dist-init-addr = "a:1" }\n'
     levels = {}
     for version in ("0.5.12.post1", "0.5.13", "0.5.15.post1"):
         found = lint_document(Document("launch.toml", text.replace("VERSION", version))).diagnostics
         levels[version] = [one.severity.word for one in found if one.rule.code == "PAR001"]
-    assert levels == {"0.5.12.post1": ["error"], "0.5.13": ["warning"], "0.5.15.post1": ["error"]}
+    assert levels == {"0.5.12.post1": ["error"], "0.5.13": ["error"], "0.5.15.post1": ["error"]}
