@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from preflight.engines.sglang.kv import pool
+from preflight.engines.sglang.mm_reserve import runtime_reserve
 from preflight.engines.sglang.requests import requests
 from preflight.engines.sglang.sliding import request_cap
 from preflight.engines.sglang.states import states
 from preflight.hardware.types import Hardware
-from preflight.model.types import Model
-from preflight.units import GIB
+from preflight.model.types import Model, Vision
+from preflight.units import GIB, MIB
 from tests.memory.cases import DEEPSEEK_V3, DEEPSEEK_V32, GPT_OSS_20B, HOPPER, QWEN3_NEXT, gqa, state
 
 LLAMA = Model("llama", architecture="LlamaForCausalLM", layers=32, dtype="bf16", attention=(gqa(range(32), 8, 128),))
@@ -163,3 +164,19 @@ def test_requests_are_divided_among_replicas(version: str, served: int) -> None:
     s = state(version, LLAMA, HOPPER, max_running_requests=4, dp_size=8)
     plan = pool(s, LLAMA)
     assert requests(s, plan, plan.size(50 * GIB), 131_072).served == served
+
+
+@pytest.mark.parametrize(
+    ("version", "architecture", "flags", "mib"),
+    [
+        ("0.5.15", "Qwen3VLForConditionalGeneration", {}, 0),
+        ("0.5.18", "KimiK25ForConditionalGeneration", {}, 100),
+        ("0.5.18", "KimiK25ForConditionalGeneration", {"mm_feature_transport": "cuda_ipc"}, 1124),
+        ("0.5.23", "Qwen3VLForConditionalGeneration", {}, 1024),
+        ("0.5.23", "Qwen3VLForConditionalGeneration", {"max_running_requests": 400}, 3072),
+        ("0.5.23", "KimiK25ForConditionalGeneration", {"max_running_requests": 400}, 100),
+    ],
+)
+def test_what_multimodal_models_keep_back(version: str, architecture: str, flags: dict[str, Any], mib: int) -> None:
+    model = LLAMA._replace(architecture=architecture, vision=Vision(layers=27))
+    assert runtime_reserve(state(version, model, HOPPER, **flags)) == mib * MIB

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from preflight.engines.sglang.conditions import KNOB as KNOB
 from preflight.engines.sglang.conditions import of_pools, safely, unbalanced
 from preflight.engines.sglang.defaults import reserve_mib
-from preflight.engines.sglang.facts import at_least, multimodal
 from preflight.engines.sglang.kv import Pool, Size, pool
 from preflight.engines.sglang.late import late_rows
 from preflight.engines.sglang.load import Load, before_rows, free_before_load, load
+from preflight.engines.sglang.mm_reserve import runtime_reserve
 from preflight.engines.sglang.online import overridden
 from preflight.engines.sglang.requests import Requests, requests, table_bytes
 from preflight.engines.steps import State, Unknown
@@ -65,7 +65,7 @@ def budget(launch: Launch) -> Budget:
     loaded = _ask(lambda: load(s, launch, missing), missing) or Load(None, None, [])
     fraction = _ask(lambda: float(s.mem_fraction_static), missing)
     kv_pool = None if model is None else _ask(lambda: pool(s, model), missing)
-    further = _further_reserves(s)
+    further = runtime_reserve(s)
     after = seen.free_after_load
     if after is None and before is not None and loaded.total is not None:
         after = before.minus(loaded.total)
@@ -161,21 +161,6 @@ def _headroom(
     unused = max(rest.expected - taken, 0.0)
     room = reserve.shifted(unused)
     return room._replace(floor=reserve.floor, ceil=max(after.ceil, room.expected)).ordered()
-
-
-def _further_reserves(s: State) -> float:
-    """0.5.18 on: a multimodal model keeps its embedding cache, and a feature cache for device transports."""
-    if not at_least(s, "0.5.18"):
-        return 0.0
-    try:
-        if s.model.known("vision") is None and not multimodal(s):
-            return 0.0
-        cache = float(s.env("SGLANG_VLM_CACHE_SIZE_MB", "100") or 0)
-        if s.mm_feature_transport in ("cuda_ipc", "cuda_vmm"):
-            cache += float(s.env("SGLANG_MM_FEATURE_CACHE_MB", "1024") or 0)
-        return cache * MIB
-    except (Unknown, ValueError):
-        return 0.0
 
 
 def _context_length(s: State, launch: Launch) -> int | None:
