@@ -27,6 +27,10 @@ class Shape(NamedTuple):
 
 _N = r"-?\d+(?:\.\d+)?"
 _I = re.I
+_TORCH = (
+    rf"Tried to allocate (?P<wanted>{_N} [KMG]iB)\. GPU \d+ has a total capacity of (?P<total>{_N} [KMG]iB) of which "
+    rf"(?P<free>{_N} [KMG]iB) is free"
+)
 
 
 def _shape(
@@ -47,13 +51,14 @@ SHAPES = (
     _shape(
         "weights-leave-nothing",
         "leave no GPU memory",
-        rf"weights leave no GPU memory for the KV cache.*?(?:above\s+(?P<minimum>{_N})|$)",
+        rf"weights leave no GPU memory for the KV cache(?: under --mem-fraction-static=(?P<fraction>0?\.\d+|1))?"
+        rf"(?:.*?above\s+(?P<minimum>{_N}))?",
         "kv-sizing",
         RAISE,
         RAISE,
     ),
     _shape("unbalanced", "unbalanced", r"memory capacity is unbalanced", "init", NEITHER),
-    _shape("graph-capture", "raph failed", r"Capture (?:\w+ )*graph failed", "capture", LOWER, LOWER),
+    _shape("graph-capture", "raph failed", rf"Capture (?:\w+ )*graph failed(?:.*?{_TORCH})?", "capture", LOWER, LOWER),
     _shape("window-pool", "SWA pool", r"SWA pool.*(?:cannot hold|leaves no room)", "kv-sizing", RAISE, RAISE),
     _shape("state-pool", "state cache", r"Not enough GPU memory for .*state cache|state cache is too small", "kv-sizing", RAISE),
     _shape("no-request", "is zero", r"max_running_requests? is zero", "kv-sizing", RAISE),
@@ -95,9 +100,7 @@ SHAPES = (
     _shape(
         "out-of-memory",
         "out of memory",
-        rf"out of memory(?:\. Tried to allocate (?P<wanted>{_N} [KMG]iB)\. GPU \d+ has a total capacity of (?P<total>{_N} "
-        rf"[KMG]iB) of "
-        rf"which (?P<free>{_N} [KMG]iB) is free)?",
+        rf"out of memory(?:\. {_TORCH})?",
         None,
         None,
         rank=1,
@@ -125,7 +128,9 @@ def failure_in(text: str, line: int, stage: str, engine: str) -> tuple[Failure, 
         if shape.literal not in text:
             continue
         match = shape.pattern.search(text)
-        if match is None or (shape.kind == "exception" and any(wrapper in text for wrapper in _WRAPPERS)):
+        if match is None or _is_source(text, match.start()):
+            continue
+        if shape.kind == "exception" and any(wrapper in text for wrapper in _WRAPPERS):
             continue
         at = shape.stage or stage
         direction = shape.direction
@@ -134,6 +139,11 @@ def failure_in(text: str, line: int, stage: str, engine: str) -> tuple[Failure, 
         shown = text[match.start() :].strip() if shape.kind != "exception" else text[match.start() :].strip(" ]")
         return Failure(shape.kind, at, line, shown[:400], direction, _numbers(match), shape.says), shape.rank
     return None
+
+
+def _is_source(text: str, at: int) -> bool:
+    """Whether the words stand in a line of source code, as a traceback shows it, and not in the message itself."""
+    return text[max(at - 1, 0) : at] in ("'", '"') or re.match(r"[^'\"]*\braise \w", text) is not None
 
 
 def _numbers(match: re.Match[str]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 _COMPOSE = re.compile(r"([A-Za-z0-9][\w.-]*)\s*\| ")
 _KUBECTL = re.compile(r"\[((?:pod|deployment|job|statefulset)/[^\]\s]+)\] ")
-_RANK = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?((?: [A-Z_]+\d+)*)\]")
+_RANK = re.compile(r"\[(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:[.,]\d+)?((?: [A-Z_]+\d+)*)\]")
 _WORKER = re.compile(r"\(((?:Engine|Worker|APIServer|ApiServer|VllmWorker|rank)[\w= ]*?),? ?pid[= ]\d+\)", re.I)
 
 

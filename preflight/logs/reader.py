@@ -138,7 +138,9 @@ def _vllm_config(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]
 
 
 def _vllm_version(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]) -> None:
-    boot = reader.begin("vllm", line, said)
+    found = reader.open.get(said.source)  # several API servers say it once each
+    again = found is None or found.engine != "vllm" or not found.fresh or found.failure is not None
+    boot = reader.begin("vllm", line, said) if found is None or again else found
     _note(boot, "version:vllm", match[1], line.number)
 
 
@@ -311,6 +313,13 @@ def _driver(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]) -> 
         reader.hint(said, line, "cuda", cuda[1])
 
 
+def _least_fraction(reader: _Reader, line: Line, said: Spoken, match: re.Match[str]) -> None:
+    """The second line of a message: the fraction that would do."""
+    boot = reader.open.get(said.source)
+    if boot is not None and boot.failure is not None and boot.failure.kind == "weights-leave-nothing":
+        boot.failure = boot.failure._replace(numbers={**boot.failure.numbers, "minimum": float(match[1])})
+
+
 _USAGE = re.compile(rf"mem usage={_N} GB")
 _AVAILABLE = re.compile(rf"avail mem={_N} GB")
 _SIZES = re.compile(rf"\b(?:K|V|KV) size: {_N} GB")
@@ -347,7 +356,7 @@ _SHAPES: Iterable[tuple[str, re.Pattern[str], Act]] = (
     _shape("max_total_num_tokens=", r"max_total_num_tokens=\d+, ", _summary),
     _shape("Use sliding window", r"Use sliding window memory pool", _window),
     _shape("Starting to load model", r"Starting to load model", _vllm_loading),
-    _shape("Model loading took", rf"Model loading took {_N} GiB", _vllm_loaded),
+    _shape("Model loading took", rf"Model loading took {_N} Gi?B", _vllm_loaded),
     _shape("Available KV cache memory", rf"Available KV cache memory: {_N} GiB", _vllm_available),
     _shape("KV cache size: ", r"KV cache size: ([\d,]{1,24}) tokens", _vllm_tokens),
     _shape("Maximum concurrency", r"Maximum concurrency for ", _vllm_concurrency),
@@ -366,5 +375,7 @@ _SHAPES: Iterable[tuple[str, re.Pattern[str], Act]] = (
     _shape("set by environment to", r"\b([A-Z][A-Z0-9_]{2,60}) set by environment to (\S+?)\.?$", _variable),
     _shape("export ", r"(?:^|[+\s])export ([A-Z][A-Z0-9_]{2,60})=(\S+)", _variable),
     _shape("NCCL version", r"NCCL version ([\d.]+\S*)", _nccl),
+    _shape("minimum viable", r"^\s*Raise .*?above\s+(0\.\d+|1\.0*)\b", _least_fraction),
+    _shape("driver version", r"Nvidia driver version\s*: ([\d.]+)", _driver),
     _shape("Driver Version", r"Driver Version: ([\d.]+)", _driver),
 )

@@ -198,3 +198,41 @@ def test_vllm_failures_carry_their_numbers() -> None:
     assert boot.failure is not None
     assert (boot.failure.kind, boot.failure.direction) == ("free-below-utilization", "lower")
     assert boot.failure.numbers["free_gib"] == 60.1
+
+
+def test_a_message_of_two_lines_gives_its_figures() -> None:
+    lines = [
+        "[2026-11-30 10:05:00 TP0] Load weight begin. avail mem=138.00 GB",
+        "ValueError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.88.",
+        "  Raise --mem-fraction-static above 0.912 (minimum viable fraction here)",
+    ]
+    boot = one([sglang("0.5.18", settings={"tp_size": 8})[0], *lines])
+    assert boot.failure is not None
+    assert boot.failure.numbers == {"fraction": 0.88, "minimum": 0.912}
+
+
+def test_source_lines_of_a_traceback_are_no_messages() -> None:
+    lines = [
+        '(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [core.py:1]     raise ValueError("No available memory for the cache blocks. "',
+        "(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [core.py:1] ValueError: No available memory for the cache blocks. Try more.",
+    ]
+    boot = one([*vllm("0.20.2", stop="loaded"), *lines])
+    assert boot.failure is not None
+    assert boot.failure.line == len(vllm("0.20.2", stop="loaded")) + 2
+
+
+def test_a_failed_capture_tells_what_was_missing() -> None:
+    text = f"Exception: Capture cuda graph failed: {TORCH_FULL.format('448.00 MiB', '192.00 MiB')}"
+    boot = one([*sglang("0.5.9", stop="pool"), text])
+    assert boot.failure is not None
+    assert (boot.failure.kind, boot.failure.numbers["wanted_gib"]) == ("graph-capture", 0.4375)
+
+
+def test_short_time_stamps_have_ranks_too() -> None:
+    boot = one(["server_args=ServerArgs(tp_size=2)", "[23:17:01 TP1] Load weight begin. avail mem=22.01 GB"])
+    assert list(boot.by_rank) == ["TP1"]
+
+
+def test_several_api_servers_are_one_boot() -> None:
+    lines = vllm("0.20.2")
+    assert len(read_text("\n".join([lines[0].replace("APIServer", "ApiServer_1"), *lines]))) == 1
