@@ -157,8 +157,10 @@ def _with(launch: Launch, name: str, value: Any) -> Launch | None:
 def at_version(launch: Launch, version: str) -> Launch | None:
     """The same command line, judged as another release."""
     text = Document(launch.site.document.path, version)
-    site = launch.site._replace(version=Located(version, text.place(0, len(version))))
-    resolved = resolver(site, launch.engine, registry().topics, Context(launch.tables))
+    measured = {key: value for key, value in launch.tables.get("observed", {}).items() if key != "engine-version"}
+    site = launch.site._replace(version=Located(version, text.place(0, len(version))), observed=measured)
+    tables = {**launch.tables, "observed": measured}  # the question is what that release makes of the same figures
+    resolved = resolver(site, launch.engine, registry().topics, Context(tables))
     return resolved.at(resolved.versions)
 
 

@@ -74,7 +74,7 @@ class Resolver(NamedTuple):
             self.hardware,
             self.model,
             self.draft,
-            _observed(self.tables.get("observed", {})),
+            _observed(self.tables.get("observed", {}), choice),
             _expect(self.tables.get("expect", {})),
             self.tables,
             self.profile_names,
@@ -248,8 +248,20 @@ _DECIMALS = re.compile(r"\d[\d_]*(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*([A-Za-z]+)")
 _UNIT_BYTES = {"k": 10, "m": 20, "g": 30, "t": 40}
 
 
-def _observed(table: Table) -> Observed:
+def of_another_release(table: Table, choice: VersionChoice) -> str | None:
+    """The release that measured, where it is not the launch's: its figures are not used."""
+    located = table.get("engine-version")
+    measured = None if located is None else parse_version(str(located.value))
+    if measured is None or choice.given is None or measured[:3] == choice.version[:3]:
+        return None
+    return str(located.value) if located is not None else None
+
+
+def _observed(table: Table, choice: VersionChoice) -> Observed:
     """Measured figures; a list gives one value per rank, and the engine takes the least. Their rounding is the bound."""
+
+    if of_another_release(table, choice) is not None:
+        return Observed()
 
     def least(key: str) -> Range | None:
         located = table.get(key)

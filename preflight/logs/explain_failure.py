@@ -52,9 +52,13 @@ def _stopped(boot: Boot, failure: Failure) -> str:
 def _no_pool(boot: Boot, failure: Failure, launch: LogLaunch | None) -> Told | None:
     """The rest by the engine's own arithmetic, from the figures of this log."""
     before, after, fraction = boot.figures.get(BEFORE), boot.figures.get(AFTER), fraction_of(boot)
+    knob, least = _KNOBS[boot.engine][0], failure.numbers.get("minimum")
     if before is None or after is None or fraction is None or before.bytes <= 0 or boot.impossible:
-        return None
-    knob = _KNOBS[boot.engine][0]
+        if least is None or fraction is None:
+            return None
+        fact = f"{_stopped(boot, failure)}: {knob} {fraction:g} leaves nothing for it."
+        title = f"Set {knob} to {least:g} or more in the launch"
+        return Told(fact, f"Raise {knob} to at least {least:g}.", title, {"value": fraction, "minimum": least})
     kept = before.bytes * (1 - fraction)
     rest = after.bytes - kept
     least = _least(boot, failure, launch)

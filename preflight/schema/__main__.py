@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from preflight.schema.comparison import diff_output_schema
 from preflight.schema.inputs import launch_schema, settings_schema
 from preflight.schema.outputs import explain_output_schema, lint_output_schema
 
@@ -14,6 +15,7 @@ SCHEMAS = {
     "settings": settings_schema,
     "lint-output": lint_output_schema,
     "explain-output": explain_output_schema,
+    "diff-output": diff_output_schema,
 }
 
 

@@ -236,14 +236,14 @@ class ExplainOutput(Model):
 
 
 def lint_output_schema() -> dict[str, Any]:
-    return _schema(LintOutput)
+    return schema_of(LintOutput)
 
 
 def explain_output_schema() -> dict[str, Any]:
-    return _schema(ExplainOutput)
+    return schema_of(ExplainOutput)
 
 
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return {"$schema": DIALECT, **_plain(model.model_json_schema())}
 
 

@@ -138,3 +138,25 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     run = run_cli("diff", "notes.txt", "gone.toml")
     assert run.code == 2
     assert "No launch and no boot is found in notes.txt" in run.stderr
+
+
+@pytest.mark.parametrize(("a", "b"), [("good.log", "launch.toml"), ("bad.log", "good.log"), ("launch.toml", "launch.toml")])
+def test_the_json_is_of_its_schema(mystery: Path, a: str, b: str) -> None:
+    import jsonschema
+
+    from preflight.schema.comparison import diff_output_schema
+
+    jsonschema.validate(compared(a, b), diff_output_schema())
+
+
+def test_figures_of_another_release_are_not_used(mystery: Path) -> None:
+    assert run_cli("calibrate", "bad.log", "--write", "launch.toml").code == 0
+    path = mystery / "launch.toml"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('engine-version = "0.5.9"', 'engine-version = "0.5.23"', 1), encoding="utf-8"
+    )
+    diagnostics = found("--select", "OBS", "launch.toml")
+    assert [(one["code"], one["severity"]) for one in diagnostics] == [("OBS013", "warning")]
+    (data,) = json.loads(run_cli("explain", "--format", "json", "launch.toml").stdout)["launches"]
+    assert data["measured"] == []
+    assert data["memory"]["free_after_load"]["low"] < data["memory"]["free_after_load"]["high"] - 0.1

@@ -213,8 +213,8 @@ def test_a_message_of_two_lines_gives_its_figures() -> None:
 
 def test_source_lines_of_a_traceback_are_no_messages() -> None:
     lines = [
-        '(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [core.py:1]     raise ValueError("No available memory for the cache blocks. "',
-        "(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [core.py:1] ValueError: No available memory for the cache blocks. Try more.",
+        '(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [c.py:1]     raise ValueError("No available memory for the cache blocks. "',
+        "(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [c.py:1] ValueError: No available memory for the cache blocks. Try more.",
     ]
     boot = one([*vllm("0.20.2", stop="loaded"), *lines])
     assert boot.failure is not None
