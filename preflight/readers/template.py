@@ -21,8 +21,8 @@ from preflight.text import Decoded, Document, Text
 # No action holds the start of another: without that, a text of nothing but starts takes quadratic time.
 _ACTION = re.compile(r"\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*\}\}|\{%(?:[^%{]|%(?!\})|\{(?!%))*%\}|\{#(?:[^#{]|#(?!\})|\{(?!#))*#\}")
 _CONTROL = re.compile(
-    r"[{%#-]+\s*(?:(?P<open>if|for|range|with|define|block|macro|call|filter|raw)|(?P<middle>else|elif|elsif)"
-    r"|(?P<close>end\w*)|(?P<other>set|import|from|include|extends|\$\w+\s*:?=|/\*|#))"
+    r"\{\{-?\s*(?:(?P<open>if|range|with|define|block)\b|(?P<close>end)\b|else\b|\$\w+\s*:?=|/\*)"
+    r"|\{%[-+]?\s*(?:(?P<begin>if|for|macro|call|filter|raw|block|with)\b|(?P<finish>end\w+)|\w+)|\{#"
 )
 _MOST = 20_000
 _WORDS = re.compile(r"[A-Za-z_]\w*")
@@ -46,15 +46,15 @@ class Actions:
 
     def _take(self, raw: str, match: re.Match[str], stack: list[int]) -> None:
         start, end = match.span()
-        control = _CONTROL.match(raw, start + 1, end)
-        statement = raw.startswith(("{%", "{#"), start) or raw.startswith(("{{/*", "{{- /*"), start)
-        if control is not None and control.group("open"):
+        control = _CONTROL.match(raw, start, end)
+        opens = control and (control["open"] or control["begin"])
+        if opens:
             stack.append(start)
-            if control.group("open") in ("range", "for"):
+            if opens in ("range", "for"):
                 self.adding.append(start)
-        elif control is not None and control.group("close") and stack:
+        elif control is not None and (control["close"] or control["finish"]) and stack:
             self.conditional.append((stack.pop(), end))
-        value = control is None and not statement
+        value = control is None
         alone = self._line(raw, start, end)
         if value and alone is not None and _LAYOUT.search(match.group()):
             self.adding.append(start)

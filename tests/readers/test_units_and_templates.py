@@ -65,7 +65,7 @@ spec:
             - "1"
             {{- end }}
             - --host
-            - 0.0.0.0
+            - {{ include "x.host" . | quote }}
             EXTRA
           ports: []
 """
@@ -81,7 +81,7 @@ def test_a_template_gives_its_spelled_out_flags() -> None:
         ("--port", False, True),
         ("1", False, True),
         ("--host", False, False),
-        ("0.0.0.0", False, False),
+        ("${host}", True, False),
     ]
     assert site.editor.insert("--x", []) is None
     assert not site.complete
@@ -99,7 +99,7 @@ def test_an_action_that_may_add_flags_makes_the_launch_incomplete(action: str) -
     )
     site = only("manifest", text, "templates/x.yaml")
     assert not site.complete
-    assert words(site)[-1] in ("0.0.0.0", "${}")
+    assert words(site)[-1] in ("${host}", "${}")
 
 
 def test_a_jinja_unit_is_a_unit() -> None:
@@ -120,11 +120,11 @@ def test_a_jinja_unit_is_a_unit() -> None:
 
 
 def test_a_template_of_a_script_is_a_script() -> None:
-    site = only("template", "#!/bin/bash\nTP={{ tp }}\nvllm serve m --tp $TP --x {{ extra_args }}\n")
+    site = only("template", "#!/bin/bash\nTP={{ format_tp }}\nvllm serve m --tp $TP --x {{ extra_args }}\n")
     assert [(token.text, token.state) for token in site.argv] == [
         ("m", "known"),
         ("--tp", "known"),
-        ("${tp}", "unknown"),
+        ("${format_tp}", "unknown"),
         ("--x", "known"),
         ("${extra_args}", "opaque"),
     ]
