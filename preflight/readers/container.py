@@ -14,7 +14,7 @@ from preflight.readers.shell import Context, command_sites, doubled, image_site
 from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Program
 from preflight.readers.shellvars import names_flags
-from preflight.readers.shellwords import STAND_IN, shown, split_words
+from preflight.readers.shellwords import PLACEHOLDER, STAND_IN, shown, split_words
 from preflight.readers.yamltree import Node, Scalar
 from preflight.readers.yamltree import Sequence as ListNode
 from preflight.text import Place, Text
@@ -32,6 +32,8 @@ def script_token(script: Script) -> Token:
     if any(region.state == CONDITIONAL for region in script.regions):
         certain = Script(text, [region for region in script.regions if region.state != CONDITIONAL])
         return script_token(certain)._replace(conditional=True)
+    if PLACEHOLDER.fullmatch(text.value):
+        return Token(None, text, text, UNKNOWN_STATE, pattern="${" + text.value[1:-1] + "}")
     if not script.regions and STAND_IN not in text.value:
         return Token(text.value, text, text)
     if STAND_IN in text.value or any(region.state == UNKNOWN_STATE for region in script.regions):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from preflight.readers.grammar import parser
 from preflight.readers.shelltree import Assignment, Branch, Command, Heredoc, Program
-from preflight.readers.shellwords import MOST_WORDS, NO_HOLES, OTHER, Hole, Word, scan_word
+from preflight.readers.shellwords import MOST_WORDS, NO_HOLES, OTHER, PLACEHOLDER, Hole, Word, scan_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -67,6 +67,8 @@ class _Walk:
                     pieces += [self.text[at : hole.start], "_" * (hole.end - hole.start)]
                     at = hole.end
             source = "".join([*pieces, self.text[at : self.end]])
+        if "<" in source:
+            source = PLACEHOLDER.sub(lambda match: "_" * len(match.group()), source)
         if len(source) > _LONGEST_LINE:
             source = _TOO_LONG.sub(lambda match: " " * len(match.group()), source[:_LONGEST])
         return source if source.isascii() else _FOREIGN.sub("_", source)

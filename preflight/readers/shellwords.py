@@ -167,7 +167,13 @@ def scan_word(text: str, start: int, end: int, holes: Mapping[int, Hole] = NO_HO
     return Word(start, at, tuple(parts))
 
 
+PLACEHOLDER = re.compile(r"<[A-Za-z][\w.-]*>(?=[\s\\\"']|\Z)")
+"""`<model-path>`: for the reader to fill in. A shell would take it for redirections."""
+
+
 def hole_at(text: str, at: int, end: int, holes: Mapping[int, Hole]) -> Hole | None:
+    if text[at] == "<" and (placeholder := PLACEHOLDER.match(text, at, end)) is not None:
+        return Hole(at, placeholder.end(), placeholder.group()[1:-1])
     if text[at] == STAND_IN:
         closing = text.find(STAND_END, at, end)
         closing = at if closing < 0 else closing

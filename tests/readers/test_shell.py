@@ -129,6 +129,8 @@ VALUES = [
     ("for TP in 1 2; do\nvllm serve m --tp $TP\ndone", "${TP}", "unknown"),
     ("vllm serve m --tp /models/$X/y", "/models/${X}/y", "unknown"),
     ("vllm serve m --tp=${X}", "--tp=${X}", "unknown"),
+    ("vllm serve m --x <model-path>", "${model-path}", "unknown"),
+    ('vllm serve m --x "<model>"', "${model}", "unknown"),
     ("A=x\nvllm serve m --tp a/$A:${B:-1}", "a/x:1", "default"),
 ]
 
@@ -138,6 +140,10 @@ def test_a_value_is_known_as_far_as_the_file_says(script: str, text: str, state:
     token = only("shell", script).argv[-1]
     assert (token.text, token.state) == (text, state)
     assert (token.value is None) == (state == "unknown")
+
+
+def test_redirections_are_no_placeholders() -> None:
+    assert words(only("shell", "vllm serve m --x 1 <in >out 2>&1")) == ["m", "--x", "1"]
 
 
 def test_branches_are_launches_of_their_own() -> None:
