@@ -197,7 +197,8 @@ def integer_groups(method: str, table: Fields) -> Quantization:
     if bits == 4 and group == -1:
         format = "int4-channel"
     if format is None:
-        return Quantization(method, unknown=f"{method} with {bits} bits in groups of {group}")
+        what = "unstated bits" if bits is None else f"{bits} bits in groups of {group}"
+        return Quantization(method, unknown=f"{method} with {what}")
     dynamic = table.table("dynamic").config
     if any(not str(key).startswith("-:") for key in dynamic):
         return Quantization(method, unknown=f"{method} with bits that differ by module")
@@ -245,6 +246,8 @@ def compressed_tensors(table: Fields) -> Quantization:
             continue
         targets = fields.texts("targets")
         rules.append(Rule(None if "Linear" in targets else Patterns(targets), format))
+    if not rules and unknown is None:
+        unknown = "compressed-tensors without config_groups"
     rules.sort(key=lambda rule: rule.patterns is None)
     kv_cache = kv_scheme(table.table("kv_cache_scheme"))
     return Quantization("compressed-tensors", tuple(rules), skipped(table), head=True, kv_cache_dtype=kv_cache, unknown=unknown)
