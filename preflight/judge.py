@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from preflight.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Finding, Fix, Problem, Rule, Severity
 from preflight.engines.base import Launch
 from preflight.engines.resolve import Resolver
-from preflight.engines.steps import DIES, INLINE_DEFAULT, REFUSES, SETS, Event, Topic, show
+from preflight.engines.steps import DIES, ENGINE_DEFAULT, INLINE_DEFAULT, REFUSES, SETS, Event, Topic, show
 from preflight.engines.versions import parse_version
 from preflight.memory.budget import Budget
 from preflight.registry import Registry
@@ -80,7 +80,7 @@ def _capped(diagnostic: Diagnostic, cap: Severity) -> Diagnostic:
 
 def _of_event(event: Event, launch: Launch, resolved: Resolver, rules: Registry) -> Diagnostic | None:
     """A finding from the trace: only what belongs to a topic and has something to say."""
-    if event.topic is None or not event.message:
+    if event.topic is None or not event.message or _hangs_on_hidden(event, launch):
         return None
     row = event.row
     fatal = row.effect in (REFUSES, DIES)
@@ -109,6 +109,13 @@ def _of_event(event: Event, launch: Launch, resolved: Resolver, rules: Registry)
         {"row": row.id, **event.data},
     )
     return _capped(diagnostic, min(_flag_cap(launch), launch.version.argument_cap))
+
+
+def _hangs_on_hidden(event: Event, launch: Launch) -> bool:
+    """Whether it takes a default for given that words which cannot be seen may replace."""
+    if launch.site.complete:
+        return False
+    return any(name in launch.settings and launch.settings[name].origin == ENGINE_DEFAULT for name in event.reads)
 
 
 def _severity(event: Event) -> Severity:

@@ -334,3 +334,32 @@ def test_versions_that_are_none_and_unknown_ones() -> None:
     assert codes(text.replace("VERSION", "soon"), "launch.toml") == [("VER001", "error")]
     assert codes(text.replace("VERSION", "0.1.0"), "launch.toml", notes=True) == [("VER002", "note")]
     assert codes(text.replace("VERSION", "0.99.0"), "launch.toml") == [("VER002", "warning")]
+
+
+# -- what is hidden or under a condition -----------------------------------------------------------------------------------
+
+
+def every(text: str, path: str = "run.sh") -> list[str]:
+    return [one.rule.code for one in lint_document(Document(path, text)).diagnostics if one.severity > NOTE]
+
+
+RUN = "pip install sglang==0.5.9\npython -m sglang.launch_server --model-path m"
+
+
+def test_a_default_that_a_hidden_tail_may_replace_proves_nothing() -> None:
+    run = RUN.replace("0.5.9", "0.5.23")
+    assert every(f"{run} --dcp-size 16\n") == ["PAR013"]
+    assert every(f'{run} --dcp-size 16 "$@"\n') == []
+
+
+def test_words_of_two_branches_do_not_meet() -> None:
+    text = """pip install sglang==0.5.9
+ARGS=()
+if [ -n "$A" ]; then
+  ARGS+=(--model-path one)
+else
+  ARGS+=(--model-path two)
+fi
+python -m sglang.launch_server "${ARGS[@]}"
+"""
+    assert every(text) == []

@@ -115,11 +115,22 @@ def _speaks(problem: Problem, site: LaunchSite, *, complete: bool) -> bool:
     """A launch file names its model in a table of its own; Dynamo's programs take flags of their own."""
     if problem.kind in ("wrong-type", "not-a-choice") and _is_placeholder(site.argv[problem.at]):
         return False
+    if problem.kind in _OF_TWO_WORDS and any(site.argv[index].conditional for index in _words(problem)):
+        return False
     if problem.kind == "missing-required":
         return complete and site.kind != "toml"
     if site.entry is not None and site.entry.value.startswith("dynamo") and problem.flag is None:
         return False
     return problem.kind != "help"
+
+
+_OF_TWO_WORDS = ("duplicate", "unexpected-value", "missing-value", "stray-positional")
+"""Problems of words that need not be there together: one may be in a branch, the other in its `else`."""
+
+
+def _words(problem: Problem) -> list[int]:
+    last = problem.data.get("last")
+    return [problem.at, *problem.words, *([last] if isinstance(last, int) else [])]
 
 
 def _is_placeholder(word: Token) -> bool:
