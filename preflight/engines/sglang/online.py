@@ -28,6 +28,8 @@ _ONLINE = {
     "bitsandbytes": "bnb-nf4",
 }
 _KEEPS = (None, "unquant", "compressed-tensors")
+_REPACKING, _FP32_SCALES = ("marlin", "flashinfer_mxfp4"), "expert scales"
+"""Runners that repack four-bit experts with their scales, where the FP8 path keeps the scales widened besides."""
 _WIDE = ("float32", "float")
 
 
@@ -57,6 +59,8 @@ def as_loaded(s: State, model: Model) -> Model:
     if s.language_only or s.language_model_only:
         kept = tuple(part for part in model.components if not part.shard.startswith("vision"))
         model = model._replace(components=kept)
+    if s.moe_runner_backend in _REPACKING:
+        model = model._replace(components=tuple(part for part in model.components or () if part.name != _FP32_SCALES))
     return _in_format(s, model, model.components or ())
 
 
