@@ -35,7 +35,7 @@ ROWS = (
         source=_SOURCE,
         order=26,
         bad="--speculative-algorithm STANDALONE --speculative-draft-model-path org/small --enable-dp-attention --dp-size 2 "
-        "--tp-size 4 @ 0.5.9 8x-h200 deepseek-v3",
+        "--tp-size 4 @ 0.5.9 8x-h200 qwen3-30b-a3b",
         good="--no:enable-dp-attention --no:dp-size",
     ),
     Row(
