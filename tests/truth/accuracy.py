@@ -6,6 +6,7 @@ the one that is called observed has the free memory before and after loading, as
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from preflight.text import Document
 from preflight.units import GIB
 from tests.truth.records import ABSENT, ROOT, boots, clean, launch_toml, source, truth_folder
 
+CONSTANTS = ROOT / "preflight" / "engines" / "sglang" / "overheads.json"
 TABLE = ROOT / "docs" / "accuracy.md"
 MEMORY_CODES = ("MEM", "CAP", "UNT")
 ROUNDING_GIB = 0.005
@@ -177,6 +179,7 @@ def sglang(folder: Path) -> list[str]:
     unanswered = [found for found in boots_cold if found.tokens is None]
     lines.append(f"Answered: {len(answered)} of {len(boots_cold)}.")
     lines += [f"Not answered: {found.record['id']} ({found.record['model']}): {found.reason}." for found in unanswered]
+    lines += ["", "### Each source met with constants that were fitted to the others", "", *_left_out_table()]
     lines += ["", "### With the free memory before and after loading", "", *_observed_table(folder)]
     lines += ["", "### What loading takes", "", *_weights_lines(folder)]
     lines += ["", "### Verdicts", "", *_verdict_table(folder)]
@@ -225,6 +228,16 @@ def _cold_list(found: Sequence[Cold]) -> list[str]:
         )
         lines.append(what + figures)
     return lines
+
+
+def _left_out_table() -> list[str]:
+    lines = ["| source left out | boots | median error of the rest, share of GPU memory | in band |", "| --- | --- | --- | --- |"]
+    report = json.loads(CONSTANTS.read_text(encoding="utf-8"))["left_out_by_source"]
+    for name, row in report.items():
+        boots_in, held = row["boots"], row["in_band"]
+        lines.append(f"| {name} | {boots_in} | {row['median_rest_error']:.2%} | {held} of {boots_in} |")
+    held, every = (sum(row[key] for row in report.values()) for key in ("in_band", "boots"))
+    return [*lines, f"| **all** | {every} | | {held} of {every} |"]
 
 
 def _observed_table(folder: Path) -> list[str]:

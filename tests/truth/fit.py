@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 from preflight.engines.sglang.overheads import SMALL_WEIGHTS
 from preflight.units import GIB
-from tests.truth.accuracy import linted, pool_of, quantile, rest_of
-from tests.truth.records import ABSENT, ROOT, boots, launch_toml, truth_folder
+from tests.truth.accuracy import CONSTANTS, linted, pool_of, quantile, rest_of
+from tests.truth.records import ABSENT, boots, launch_toml, truth_folder
 
-DATA = ROOT / "preflight" / "engines" / "sglang" / "overheads.json"
+DATA = CONSTANTS
 NAMES = (
     "context_gib",
     "driver_share",
