@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from preflight.launch import UNKNOWN_STATE, EnvVar, LaunchSite, Port, Surroundings, Token
 from preflight.readers.container import container_sites, list_arguments, node_token, variable
+from preflight.readers.counts import count
+from preflight.readers.devices import device_count, device_numbers, published
 from preflight.readers.fill import compose_script
 from preflight.readers.images import image_versions
-from preflight.readers.shell import Context, device_count, device_numbers, published
+from preflight.readers.shell import Context
 from preflight.readers.yamltree import Mapping, Node, Scalar, Sequence
 from preflight.text import Located
 
@@ -99,14 +101,14 @@ def _numbers(service: Mapping) -> Located[tuple[str, ...]] | None:
     devices = _reservations(service, gpus)
     if devices is None or len(devices.items) != 1 or not isinstance(device := devices.items[0], Mapping):
         return None
-    ids, count = device.get("device_ids"), device.get("count")
+    ids, amount = device.get("device_ids"), device.get("count")
     if isinstance(ids, Sequence):
         numbers = _ids(ids)
         certain = numbers is not None and all(number.isdecimal() for number in numbers) and not _overridable(ids)
         return Located(numbers, ids.place) if numbers is not None and certain else None
-    if not isinstance(count, Scalar) or _overridable(count):
+    if not isinstance(amount, Scalar) or _overridable(amount):
         return None
-    return device_numbers(count.value, count.place)
+    return device_numbers(amount.value, amount.place)
 
 
 def _ids(node: Sequence) -> tuple[str, ...] | None:
@@ -174,14 +176,14 @@ def _devices(service: Mapping) -> Located[int] | None:
     for device in devices.items:
         if not isinstance(device, Mapping):
             return None
-        ids, count = device.get("device_ids"), device.get("count")
+        ids, amount = device.get("device_ids"), device.get("count")
         if isinstance(ids, Sequence):
             numbers = _ids(ids)
             if numbers is None:
                 return None
             total, place = total + len(numbers), ids.place
-        elif isinstance(count, Scalar) and node_token(count, compose_script).text.isdigit():
-            total, place = total + int(node_token(count, compose_script).text), count.place
+        elif isinstance(amount, Scalar) and (number := count(node_token(amount, compose_script).text)) is not None:
+            total, place = total + number, amount.place
         else:
             return None
     return Located(total, place) if place is not None and total else None

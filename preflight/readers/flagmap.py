@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from preflight.launch import UNKNOWN_STATE, EnvVar, LaunchSite, Token
+from preflight.readers.counts import count
 from preflight.readers.images import image_versions
 from preflight.readers.listedit import MapLines
 from preflight.readers.shell import Context
@@ -222,8 +223,8 @@ def recipe_context(root: Node, path: Sequence[str], context: Context) -> Context
         located = Located(token.value, token.place) if token.value else None
         context = context._replace(image=located, versions=image_versions(token))
     per_node, gpu = _scalar(root, "resources", "gpus_per_node"), _scalar(root, "resources", "gpu_type")
-    if per_node is not None and per_node.value.isdigit():
-        context = context._replace(gpus=Located(int(per_node.value), per_node.place))
+    if per_node is not None and (number := count(per_node.value)) is not None:
+        context = context._replace(gpus=Located(number, per_node.place))
     if gpu is not None:
         context = context._replace(hardware={**context.hardware, "gpu": Located(gpu.value, gpu.place)})
     parent = _at(root, path[:-2])

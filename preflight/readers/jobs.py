@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from preflight.launch import LaunchSite, Token
 from preflight.readers.container import list_arguments, text_arguments
+from preflight.readers.counts import count
 from preflight.readers.editing import SlotEditor
 from preflight.readers.flagmap import KNOWN_FLAGS, flag_named, value_token
 from preflight.readers.images import image_versions
@@ -43,8 +44,9 @@ def _accelerators(node: Node | None, context: Context) -> Context:
     choices = list(_choices(node))
     counts = {count or "1" for _name, count, _node in choices}
     single = counts.pop() if len(counts) == 1 else ""
-    if single.isdigit():
-        context = context._replace(gpus=Located(int(single), choices[0][2].place))
+    number = count(single)
+    if number is not None:
+        context = context._replace(gpus=Located(number, choices[0][2].place))
     if len(choices) == 1:
         context = context._replace(hardware={**context.hardware, "gpu": Located(choices[0][0], choices[0][2].place)})
     return context
@@ -169,7 +171,7 @@ def _camel_site(node: Mapping, key: Scalar, config: Mapping, context: Context) -
         editor=SlotEditor(None, ()),
         version=context.versions.get(engine),
         image=context.image,
-        gpus=Located(int(gpus.value), gpus.place) if isinstance(gpus, Scalar) and gpus.value.isdigit() else None,
+        gpus=Located(number, gpus.place) if isinstance(gpus, Scalar) and (number := count(gpus.value)) else None,
         name=label.value if isinstance(label, Scalar) else None,
         entry=Located("config", key.place),
         extent=config.place,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from preflight.launch import EnvVar, LaunchSite, Token
 from preflight.readers import pods
 from preflight.readers.container import container_sites, list_arguments, node_token, script_token, variable
+from preflight.readers.counts import count
 from preflight.readers.fill import kubernetes_script
 from preflight.readers.flagmap import map_engine, map_site, recipe_context
 from preflight.readers.images import image_versions
@@ -101,14 +102,14 @@ def _visit(
 def _surroundings(node: Mapping, around: _Around) -> _Around:
     hardware = dict(around.hardware)
     for key, value in node.pairs:
-        if isinstance(value, Scalar) and value.value.isdigit():
+        if isinstance(value, Scalar) and (number := count(value.value)) is not None:
             lws = key.value == "size" and node.get("workerTemplate") is not None
             if lws or key.value in ("nodeCount", "numNodes", "num_nodes"):
-                hardware["nodes"] = Located(int(value.value), value.place)
+                hardware["nodes"] = Located(number, value.place)
         elif key.value == "multinode" and isinstance(value, Mapping):
-            count = value.get("nodeCount")
-            if isinstance(count, Scalar) and count.value.isdigit():
-                hardware["nodes"] = Located(int(count.value), count.place)
+            nodes = value.get("nodeCount")
+            if isinstance(nodes, Scalar) and (number := count(nodes.value)) is not None:
+                hardware["nodes"] = Located(number, nodes.place)
         elif key.value == "nodeSelector" and isinstance(value, Mapping):
             for label, product in value.pairs:
                 if isinstance(product, Scalar) and _PRODUCT.search(label.value):
@@ -177,8 +178,9 @@ def _limit(node: Mapping) -> Located[int] | None:
         amounts = resources.get(kind)
         if isinstance(amounts, Mapping):
             for key, value in amounts.entries():
-                if _GPU.search(key.value) and isinstance(value, Scalar) and value.value.isdigit():
-                    return Located(int(value.value), value.place)
+                if _GPU.search(key.value) and isinstance(value, Scalar):
+                    number = count(value.value)
+                    return None if number is None else Located(number, value.place)
     return None
 
 

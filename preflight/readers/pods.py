@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from preflight.launch import Port, Surroundings
+from preflight.readers.counts import whole
 from preflight.readers.yamltree import Mapping, Node, Scalar, Sequence
 from preflight.text import Located, Place
 
@@ -91,7 +92,7 @@ def surroundings(pod: Pod, container: Mapping, among: tuple[Service, ...]) -> Su
     for service in near:
         if service.selector and set(service.selector) <= set(pod.labels):
             for target, place, name in service.ports:
-                number = int(target) if target.isdecimal() else names.get(target)
+                number = whole(target) or names.get(target)
                 if number is not None:
                     found.append(Port(number, place, "Service", name or target))
     context = container.get("securityContext")
@@ -107,9 +108,10 @@ def surroundings(pod: Pod, container: Mapping, among: tuple[Service, ...]) -> Su
 
 def _container_ports(node: Node | None) -> Iterator[Port]:
     for item in node.items if isinstance(node, Sequence) else ():
-        number = item.get("containerPort") if isinstance(item, Mapping) else None
-        if isinstance(number, Scalar) and number.value.isdecimal() and isinstance(item, Mapping):
-            yield Port(int(number.value), number.place, "containerPort", _text(item.get("name")))
+        port = item.get("containerPort") if isinstance(item, Mapping) else None
+        number = whole(_text(port))
+        if number is not None and isinstance(port, Scalar) and isinstance(item, Mapping):
+            yield Port(number, port.place, "containerPort", _text(item.get("name")))
 
 
 def _probe(node: Node | None, names: dict[str, int]) -> Iterator[Port]:
@@ -118,7 +120,7 @@ def _probe(node: Node | None, names: dict[str, int]) -> Iterator[Port]:
         action = node.get(kind) if isinstance(node, Mapping) else None
         port = action.get("port") if isinstance(action, Mapping) else None
         if isinstance(port, Scalar) and isinstance(action, Mapping) and action.get("host") is None:
-            number = int(port.value) if port.value.isdecimal() else names.get(port.value)
+            number = whole(port.value) or names.get(port.value)
             if number is not None:
                 yield Port(number, port.place, "probe")
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from preflight.launch import KNOWN, NOWHERE_SPECIAL, OPAQUE, EnvVar, LaunchSite, Port, Reading, Surroundings, Table, Token
+from preflight.readers.counts import whole
+from preflight.readers.devices import device_count, device_numbers, published
 from preflight.readers.editing import Argument, SlotEditor
 from preflight.readers.images import image_versions, parse_image, pinned_version
 from preflight.readers.script import Script, Use
@@ -21,7 +23,6 @@ from preflight.text import VERBATIM, Document, Located, Place, Text
 _DEPTH = 6
 _DEVICES = re.compile(r"(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES\Z")
 _DEVICE_LIST = re.compile(r"\d+(?:,\d+)*\Z")
-_NAMED_DEVICES = re.compile(r"device=[\"']?(\d+(?:,\d+)*)")
 _BACKGROUND = re.compile(r"[^\n;&|]*(?:>&\d[^\n;&|]*)*&(?![&>\d])")
 """From the last word of a command, over redirections, to the sign that it runs on in the background."""
 
@@ -232,9 +233,9 @@ def _seen(context: Context) -> Surroundings:
     numbers = tuple((variable.token.value or "").split(","))
     outer = context.around.devices
     if outer is not None:  # inside a container they are counted anew
-        if variable.name.startswith("NVIDIA") or any(int(number) >= len(outer.value) for number in numbers):
+        if variable.name.startswith("NVIDIA") or any((whole(number) or 0) >= len(outer.value) for number in numbers):
             return context.around
-        numbers = tuple(outer.value[int(number)] for number in numbers)
+        numbers = tuple(outer.value[whole(number) or 0] for number in numbers)
     return context.around._replace(devices=Located(numbers, visible.place))
 
 
@@ -371,32 +372,3 @@ def _option_variable(token: Token, skip: int) -> EnvVar | None:
     if inner is None:
         return None
     return EnvVar(name, Token(text, inner, inner, token.state), token.at.place_of(skip, skip + len(name)))
-
-
-def device_count(text: str, place: Place) -> Located[int] | None:
-    """`all` is unknown, `4` is 4, `"device=0,1"` is 2, `count=2` is 2."""
-    text = text.strip("\"'")
-    if text.isdigit() and int(text) > 0:
-        return Located(int(text), place)
-    for part in re.split(r",(?=[a-z])", text):
-        key, equals, value = part.partition("=")
-        if equals and key == "device" and value:
-            return Located(value.strip("\"'").count(",") + 1, place)
-        if equals and key == "count" and value.isdigit():
-            return Located(int(value), place)
-    return None
-
-
-def device_numbers(text: str, place: Place) -> Located[tuple[str, ...]] | None:
-    """Which GPUs an option names: `"device=0,1"` is 0 and 1; a count takes the first ones."""
-    match = _NAMED_DEVICES.search(text.strip("\"'"))
-    if match is not None:
-        return Located(tuple(match.group(1).split(",")), place)
-    count = device_count(text, place)
-    return None if count is None or count.value > 64 else Located(tuple(map(str, range(count.value))), place)
-
-
-def published(text: str) -> int | None:
-    """The port inside the container: of `8000`, `80:8000`, `127.0.0.1:80:8000/tcp`."""
-    port = text.strip().rpartition(":")[2].partition("/")[0]
-    return int(port) if port.isdecimal() and len(port) < 6 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from preflight.readers.counts import count
 from preflight.text import Located
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ def batch_context(context: Context) -> Context:
                 match = _GRES.search(value)
             elif name == "--gpus-per-node":
                 match = _PER_NODE.match(value)
-            elif name in ("--nodes", "-N") and value.isdigit():
-                hardware["nodes"] = Located(int(value), document.place(start, start + len(value)))
-            if match is not None:
-                gpus = Located(int(match.group(2)), document.place(start + match.start(2), start + match.end(2)))
+            elif name in ("--nodes", "-N") and (number := count(value)) is not None:
+                hardware["nodes"] = Located(number, document.place(start, start + len(value)))
+            if match is not None and (number := count(match.group(2))) is not None:
+                gpus = Located(number, document.place(start + match.start(2), start + match.end(2)))
                 if match.group(1):
                     hardware["gpu"] = Located(match.group(1), document.place(start + match.start(1), start + match.end(1)))
     return context._replace(gpus=gpus, hardware=hardware, kind="slurm")

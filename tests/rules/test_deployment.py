@@ -363,3 +363,25 @@ fi
 python -m sglang.launch_server "${ARGS[@]}"
 """
     assert every(text) == []
+
+
+HUGE = "9" * 5000
+WILD = (
+    ("a.yaml", SERVICE.format(name="vllm", more="", target=HUGE) + pod(f"args: [m, --port, '{HUGE}']", image="vllm/vllm-openai")),
+    ("b.yaml", pod(f"args: [m, -tp, '{HUGE}']", image="vllm/vllm-openai", extra=f"ports: [{{ containerPort: {HUGE} }}]")),
+    ("c.yaml", pod("args: [m]", image="vllm/vllm-openai").replace("gpu: 4", f"gpu: {HUGE}")),
+    ("d.yaml", COMPOSE_TWO.replace("count: 1", f"count: {HUGE}")),
+    ("e.sh", f"docker run --gpus {HUGE} -p {HUGE} -e CUDA_VISIBLE_DEVICES={HUGE} vllm/vllm-openai m -dp ² \n"),
+    ("f.sh", f"#SBATCH --gres=gpu:{HUGE} --nodes=²\nvllm serve m -tp 2 --gpu-memory-utilization nan\n"),
+    (
+        "g.sh",
+        "CUDA_VISIBLE_DEVICES=0 python -m sglang.launch_server --model-path m --nnodes 0 --gpu-id-step 0 --base-gpu-id -1\n",
+    ),
+)
+
+
+@pytest.mark.parametrize(("path", "text"), WILD)
+def test_numbers_that_nobody_can_mean_break_nothing(path: str, text: str) -> None:
+    result = lint_document(Document(path, text))
+    assert result.internal_errors == ()
+    assert not {one.rule.code for one in result.diagnostics} & {"PAR050", "PAR051", "PAR053"}
