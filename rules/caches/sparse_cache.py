@@ -15,7 +15,7 @@ Unsafe: leave the feature out, or meet its conditions.
 sglang 0.5.10.post1 to 0.5.23 srt/arg_groups/hisparse_hook.py; 0.5.23 kv_shard_hook.py, kv_cache_hook.py.
 """
 
-from preflight.engines.sglang.facts import at_least, is_dsa, speculation
+from preflight.engines.sglang.facts import at_least, attention_backends, dp_attention, is_dsa, is_mla, speculation
 from preflight.engines.steps import REFUSES, Row, Set, State, Topic
 
 TOPIC = Topic("MEM045", "sparse-cache-conditions", "sglang", "checks")
@@ -41,6 +41,65 @@ def _hisparse_fault(s: State) -> str | None:
     if speculation(s) and (s.speculative_eagle_topk or 1) != 1:
         return "needs speculative-eagle-topk 1"
     return "does not work with speculative-adaptive" if speculation(s) and s.speculative_adaptive else None
+
+
+_BUILT_IN_ONLY = (
+    ("dllm-algorithm", None),
+    ("radix-cache-backend", None),
+    ("enable-unified-cache-external-linker", False),
+    ("enable-streaming-session", False),
+    ("enable-session-radix-cache", False),
+    ("enable-flexkv", False),
+    ("enable-unified-memory", False),
+    ("dcp-size", 1),
+)
+_WHOLE_PAGES = ("enable-lmcache", "enable-hisparse", "enable-two-batch-overlap")
+
+
+def _sharding_fault(s: State) -> str | None:
+    """What KV sharding on a prefill server does not live with, in upstream's order as far as it needs no model."""
+    if not s.enable_kv_cache_sharding or s.disaggregation_mode != "prefill":
+        return None
+    if s.speculative_algorithm is not None and not _next_token_layer(s):
+        return f"{s.speculative_algorithm} speculation"
+    for name, plain in _BUILT_IN_ONLY:
+        if s.get(name) not in (None, plain):
+            return name
+    if s.enable_hierarchical_cache and s.hicache_storage_backend is not None:
+        return "hicache-storage-backend"
+    for name in _WHOLE_PAGES:
+        if s.get(name):
+            return name
+    backend = attention_backends(s)[0]
+    if backend not in ("fa3", "dsa", "trtllm_mla"):
+        return f"attention-backend {backend}"
+    if s.disaggregation_transfer_backend not in ("mooncake", "nixl"):
+        return f"the transfer backend {s.disaggregation_transfer_backend}"
+    if s.flag("SGLANG_DISAGG_STAGING_BUFFER"):
+        return "SGLANG_DISAGG_STAGING_BUFFER"
+    return _undivided(s)
+
+
+def _undivided(s: State) -> str | None:
+    """What leaves a rank nothing of its own to keep."""
+    if (s.attn_cp_size or 1) > 1 and s.enable_prefill_cp:
+        return None
+    if not is_mla(s):
+        return "a model without MLA unless enable-prefill-cp and attn-cp-size above 1 are given"
+    if (s.attn_cp_size or 1) > 1:
+        return None
+    if dp_attention(s):
+        return "DP attention"
+    return "tp-size 1" if s.tp_size <= 1 else None
+
+
+def _next_token_layer(s: State) -> bool:
+    return bool(
+        s.model.architecture == "GlmMoeDsaForCausalLM"
+        and s.speculative_algorithm == "EAGLE"
+        and s.speculative_eagle_topk in (None, 1)
+        and not s.enable_multi_layer_eagle
+    )
 
 
 def _policy_fault(s: State) -> str | None:
@@ -77,6 +136,18 @@ ROWS = (
         step="kv-shard",
         bad="--enable-kv-cache-sharding @ 0.5.23 8x-h100-80 llama-3.1-8b",
         good="--no:enable-kv-cache-sharding",
+    ),
+    Row(
+        "H17-with",
+        REFUSES,
+        when=lambda s: _sharding_fault(s) is not None,
+        versions="0.5.23..",
+        says=lambda s: f"enable-kv-cache-sharding does not work with {_sharding_fault(s)}. Leave one of the two out.",
+        at="enable-kv-cache-sharding",
+        fix=(Set("enable-kv-cache-sharding", None),),
+        source="srt/arg_groups/kv_shard_hook.py",
+        step="kv-shard",
+        order=60,
     ),
     Row(
         "H14",

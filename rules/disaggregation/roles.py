@@ -129,7 +129,7 @@ ROWS = (
         "D8",
         SETS,
         when=lambda s: s.disaggregation_transfer_backend == "mooncake_tcp",
-        versions="0.5.18..",
+        versions="0.5.15..",
         sets=("disaggregation-transfer-backend", "disaggregation-ib-device"),
         value=("mooncake", None),
         source=_SOURCE,
@@ -186,6 +186,20 @@ ROWS = (
         fix=(Set("disaggregation-decode-host-receive-threshold", None),),
         source=_SOURCE,
         order=9,
+    ),
+    Row(
+        "D13-backup",
+        SETS,
+        when=lambda s: (
+            s.disaggregation_decode_host_receive_threshold is not None
+            and 0 <= s.disaggregation_decode_host_receive_threshold < 1
+            and s.disaggregation_decode_retraction_backup is None
+        ),
+        versions="0.5.23..",
+        sets="disaggregation-decode-retraction-backup",
+        value="host_pool",
+        source=_SOURCE,
+        order=10,
     ),
     Row(
         "D15",

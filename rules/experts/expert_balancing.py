@@ -16,7 +16,7 @@ Unsafe: expert parallelism changes the memory of every rank.
 sglang 0.5.9 srt/server_args.py; 0.5.23 srt/arg_groups/parallel_hook.py.
 """
 
-from preflight.engines.sglang.facts import at_least
+from preflight.engines.sglang.facts import at_least, attention_dp, decode_graph_enabled, dp_attention, prefill_graph_enabled
 from preflight.engines.steps import REFUSES, Row, Set, State, Topic
 
 TOPIC = Topic("MOE007", "expert-balancing", "sglang", "eplb")
@@ -27,6 +27,34 @@ _SOURCE = "srt/arg_groups/parallel_hook.py"
 def _alive_algorithms(s: State) -> tuple[str, ...]:
     more = ("elasticity_aware_hierarchical",) if at_least(s, "0.5.10") else ()
     return ("elasticity_aware", *more)
+
+
+def _growth_fault(s: State) -> str | None:
+    """What elastic EP needs to grow, in upstream's order as far as it needs no model."""
+    if s.elastic_ep_join_rank_offset and s.elastic_ep_join_mode != "scale":
+        return "elastic-ep-join-rank-offset needs elastic-ep-join-mode scale"
+    grows = s.elastic_ep_backend is not None and s.max_ep_size is not None and s.max_ep_size > s.tp_size
+    if not grows:
+        return None if s.elastic_ep_initial_size is None else "elastic-ep-initial-size needs max-ep-size above tp-size"
+    if s.tp_size > (attention_dp(s) if dp_attention(s) else 1) * (s.attn_cp_size or 1) and _dense(s):
+        return "Growing elastic EP needs moe-dense-tp-size 1 where attention is split over GPUs"
+    if s.tokenizer_worker_num != 1:
+        return "Growing elastic EP needs tokenizer-worker-num 1"
+    if s.use_ray or s.enable_elastic_expert_backup:
+        return "Growing elastic EP works neither with use-ray nor with enable-elastic-expert-backup"
+    if s.elastic_ep_join_mode != "scale" and s.elastic_ep_initial_size not in (None, s.tp_size):
+        return f"elastic-ep-initial-size must be tp-size, {s.tp_size}, on the first server"
+    if s.load_balance_method != "round_robin":
+        return f"Growing elastic EP needs load-balance-method round_robin, not {s.load_balance_method}"
+    if s.elastic_ep_backend != "mooncake":
+        return f"Growing elastic EP needs elastic-ep-backend mooncake, not {s.elastic_ep_backend}"
+    if decode_graph_enabled(s) and not at_least(s, "0.5.23"):
+        return "Growing elastic EP needs disable-cuda-graph"
+    return "Growing elastic EP needs cuda-graph-backend-prefill disabled" if prefill_graph_enabled(s) else None
+
+
+def _dense(s: State) -> bool:
+    return at_least(s, "0.5.23") and s.moe_dense_tp_size != 1
 
 
 ROWS = (
@@ -109,5 +137,17 @@ ROWS = (
         source=_SOURCE,
         step="elastic",
         order=24,
+    ),
+    Row(
+        "E21-growth",
+        REFUSES,
+        when=lambda s: _growth_fault(s) is not None,
+        versions="0.5.18..",
+        says=lambda s: f"{_growth_fault(s)}.",
+        at="max-ep-size",
+        fix=(Set("max-ep-size", None), Set("elastic-ep-initial-size", None)),
+        source=_SOURCE,
+        step="elastic",
+        order=26,
     ),
 )

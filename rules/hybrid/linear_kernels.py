@@ -51,6 +51,16 @@ def _replay_verify_fault(s: State) -> str | None:
 
 ROWS = (
     Row(
+        "S11-dtype",
+        SETS,
+        when=lambda s: s.enable_linear_replayssm_spec and s.mamba_ssm_dtype is None,
+        versions="0.5.20..",
+        sets="mamba-ssm-dtype",
+        value="float32",
+        source="srt/arg_groups/attention_hook.py",
+        order=90,
+    ),
+    Row(
         "W3",
         SETS,
         when=lambda s: s.linear_attn_decode_backend is None and s.mamba_ssm_dtype == "bfloat16" and cuda_major(s) == 10,

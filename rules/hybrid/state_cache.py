@@ -50,8 +50,8 @@ ROWS = (
         SETS,
         when=lambda s: without_buffer(s) and (s.speculative_algorithm is not None or s.attention_backend == "trtllm_mha"),
         versions="0.5.9..0.5.9",
-        sets="disable-radix-cache",
-        value=True,
+        sets=("disable-radix-cache", "disable-overlap-schedule"),
+        value=lambda s: (True, bool(s.disable_overlap_schedule and s.speculative_algorithm is not None)),
         says="SGLang turns the radix cache off: this model's cached states exclude speculation and trtllm_mha. "
         "Add disable-radix-cache, or mamba-scheduler-strategy extra_buffer where the model has it.",
         fix=_FIX,
@@ -65,8 +65,8 @@ ROWS = (
         SETS,
         when=lambda s: without_buffer(s) and s.speculative_algorithm is None and s.attention_backend == "trtllm_mha",
         versions="0.5.10..0.5.12",
-        sets="disable-radix-cache",
-        value=True,
+        sets=("disable-radix-cache", "disable-overlap-schedule"),
+        value=(True, False),
         says="SGLang turns the radix cache off: this model's cached states exclude trtllm_mha. Add disable-radix-cache.",
         fix=_FIX,
         source="srt/server_args.py",
@@ -124,6 +124,36 @@ ROWS = (
         order=62,
         bad="--mamba-scheduler-strategy extra_buffer --tp-size 2 @ 0.5.9 8x-h200 nemotron-3-nano",
         good="--no:mamba-scheduler-strategy",
+    ),
+    Row(
+        "W2-stateless",
+        REFUSES,
+        when=lambda s: (
+            s.given("mamba-radix-cache-strategy")
+            and str(s.mamba_radix_cache_strategy).startswith("extra_buffer")
+            and not s.disable_radix_cache
+            and not shares_states(s)
+            and not any(group.kind == "linear" for group in s.model.attention)
+        ),
+        versions="0.5.23..",
+        says="mamba-radix-cache-strategy {mamba_radix_cache_strategy} needs a model with state layers. Leave it out.",
+        at="mamba-radix-cache-strategy",
+        fix=(Set("mamba-radix-cache-strategy", None),),
+        source=_SOURCE,
+        order=57,
+        bad="--mamba-radix-cache-strategy extra_buffer @ 0.5.23 8x-h100-80 llama-3.1-8b",
+        good="--no:mamba-radix-cache-strategy",
+    ),
+    Row(
+        "W3",
+        REFUSES,
+        when=lambda s: without_buffer(s) and s.linear_attn_decode_backend == "flashinfer",
+        versions="0.5.10..0.5.10",
+        says="linear-attn-decode-backend flashinfer does not work with no_buffer. Use mamba-scheduler-strategy extra_buffer.",
+        at="linear-attn-decode-backend",
+        fix=(Set("mamba-radix-cache-strategy", "extra_buffer"), Set("linear-attn-decode-backend", None)),
+        source="srt/server_args.py",
+        order=58,
     ),
     Row(
         "S30",

@@ -5,7 +5,7 @@ Compares `quantization` with the method that the checkpoint's config.json declar
 
 ## Why
 `quantization` does not convert a quantised checkpoint: it names the kernels that read it. SGLang compares the two names and
-stops where they differ, but for a few pairs: a ModelOpt checkpoint takes its own subkinds, compressed-tensors takes
+stops where they differ, but for a few pairs: compressed-tensors takes
 w8a8_int8 and w8a8_fp8, AWQ and GPTQ take their Marlin kernels, and an FP8 checkpoint takes nvfp4_online since 0.5.15 and
 modelopt_fp4 since 0.5.18. An unquantised checkpoint takes what can be quantised while loading, such as fp8.
 
@@ -24,12 +24,6 @@ TOPIC = Topic("QNT001", "quantization-mismatch", "sglang", "model-config")
 
 _PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
     # checkpoint's method: what it takes besides, from which release
-    "modelopt": (
-        ("modelopt_fp4", "0.4.0"),
-        ("petit_nvfp4", "0.4.10"),
-        ("modelopt_fp8", "0.5.5"),
-        ("modelopt_mixed", "0.5.10"),
-    ),
     "compressed-tensors": (("w8a8_int8", "0.4.0"), ("w8a8_fp8", "0.4.0"), ("auto-round-int8", "0.5.15")),
     "fp8": (("nvfp4_online", "0.5.15"), ("modelopt_fp4", "0.5.18")),
     "awq": (("awq_marlin", "0.4.0"), ("marlin", "0.4.0"), ("moe_wna16", "0.4.0")),
@@ -69,8 +63,6 @@ def _differs(s: State) -> bool:
         return False
     declared = config_quantization(s)
     if declared is None or declared not in _PAIRS or asked == declared:
-        return False
-    if declared == "modelopt" and not at_least(s, "0.5.5"):
         return False
     return all(asked != name or not at_least(s, since) for name, since in _PAIRS[declared])
 

@@ -40,7 +40,7 @@ ROWS = (
         "N5",
         SETS,
         when=lambda s: s.skip_tokenizer_init and s.tokenizer_worker_num != 1,
-        versions="0.5.2..0.5.9",
+        versions="0.5.5..0.5.9",
         sets="tokenizer-worker-num",
         value=1,
         says="skip-tokenizer-init sets tokenizer-worker-num to 1. Leave it out.",

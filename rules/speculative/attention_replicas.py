@@ -39,6 +39,21 @@ ROWS = (
         good="--no:enable-dp-attention --no:dp-size",
     ),
     Row(
+        "S31",
+        REFUSES,
+        when=lambda s: s.speculative_skip_dp_mlp_sync and algorithm(s) != "EAGLE",
+        versions="0.5.12..0.5.20",
+        says=lambda s: (
+            f"speculative-skip-dp-mlp-sync needs speculative-algorithm EAGLE, not {algorithm(s) or 'none'}. Leave it out."
+        ),
+        at="speculative-skip-dp-mlp-sync",
+        fix=(Set("speculative-skip-dp-mlp-sync", None),),
+        source=_SOURCE,
+        order=82,
+        bad="--speculative-skip-dp-mlp-sync @ 0.5.18 8x-h100-80 llama-3.1-8b",
+        good="--no:speculative-skip-dp-mlp-sync",
+    ),
+    Row(
         "S7",
         REFUSES,
         when=lambda s: algorithm(s) == "NGRAM" and dp_attention(s),

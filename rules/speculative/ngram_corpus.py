@@ -25,13 +25,15 @@ def _corpus(s: State) -> bool:
     return algorithm(s) == "NGRAM" and s.speculative_ngram_external_corpus_path is not None
 
 
+def _at_most(number: int | None, limit: int | None) -> bool:
+    return number is not None and limit is not None and number <= limit
+
+
 ROWS = (
     Row(
         "S16",
         REFUSES,
-        when=lambda s: (
-            _corpus(s) and s.speculative_ngram_external_sam_budget is not None and s.speculative_ngram_external_sam_budget <= 0
-        ),
+        when=lambda s: _corpus(s) and _at_most(s.speculative_ngram_external_sam_budget, 0),
         versions="0.5.12..",
         says="speculative-ngram-external-sam-budget {speculative_ngram_external_sam_budget} drafts nothing from the corpus. "
         "Use a number from 1 to speculative-num-draft-tokens - 1.",
@@ -46,11 +48,7 @@ ROWS = (
     Row(
         "S16",
         REFUSES,
-        when=lambda s: (
-            _corpus(s)
-            and s.speculative_ngram_external_corpus_max_tokens is not None
-            and s.speculative_ngram_external_corpus_max_tokens <= 0
-        ),
+        when=lambda s: _corpus(s) and _at_most(s.speculative_ngram_external_corpus_max_tokens, 0),
         versions="0.5.12..",
         says="speculative-ngram-external-corpus-max-tokens must be above 0. Leave it out for the default.",
         at="speculative-ngram-external-corpus-max-tokens",
@@ -61,7 +59,7 @@ ROWS = (
     Row(
         "S16",
         REFUSES,
-        when=lambda s: _corpus(s) and (s.speculative_ngram_external_sam_budget or 0) > (s.speculative_num_draft_tokens or 12) - 1,
+        when=lambda s: _corpus(s) and _at_most(s.speculative_num_draft_tokens, s.speculative_ngram_external_sam_budget),
         versions="0.5.12..",
         says="speculative-ngram-external-sam-budget {speculative_ngram_external_sam_budget} leaves no room in "
         "{speculative_num_draft_tokens} draft tokens. Use at most one less than those.",

@@ -32,6 +32,7 @@ _QWEN_MOE = frozenset({"Qwen3MoeForCausalLM", "Qwen3VLMoeForConditionalGeneratio
 _NEMOTRON_H = frozenset({"NemotronHForCausalLM", "NemotronHPuzzleForCausalLM", "NemotronH_Omni_Reasoning_V3"})
 _GEMMA4 = frozenset({"Gemma4ForConditionalGeneration", "Gemma4ForCausalLM", "Gemma4UnifiedForConditionalGeneration"})
 _MIMO_V2 = frozenset({"MiMoV2ForCausalLM", "MiMoV2FlashForCausalLM"})
+_V4 = ("DeepseekV4ForCausalLM",)
 SPANNING = frozenset(
     {
         "deepep",
@@ -69,7 +70,10 @@ def takes_checkpoint_method(s: State) -> bool:
     """Whether the release fills `quantization` in from the checkpoint's config.json, on SM100."""
     if s.quantization is not None:
         return False
-    family = deepseek_moe(s) or (at_least(s, "0.5.8") and (qwen_moe(s) or s.model.architecture == "Glm4MoeForCausalLM"))
+    early = not at_least(s, "0.5.8")
+    family = (s.model.architecture == "DeepseekV3ForCausalLM" if early else deepseek_moe(s)) or (
+        at_least(s, "0.5.8") and (qwen_moe(s) or s.model.architecture == "Glm4MoeForCausalLM")
+    )
     return family and cuda_major(s) == 10
 
 
@@ -193,7 +197,7 @@ def separates_shared_experts(s: State) -> bool:
 
 
 def draft_moe(s: State) -> bool:
-    """0.5.8 to 0.5.20: DeepSeek's FP4 checkpoints keep their draft layer in bf16, so the draft gets kernels of its own."""
+    """0.5.8 to 0.5.10: DeepSeek's FP4 checkpoints keep their draft layer in bf16, so the draft gets kernels of its own."""
     if algorithm(s) != "EAGLE" or quantization(s) != "modelopt_fp4":
         return False
     if s.speculative_moe_runner_backend is not None and s.speculative_moe_a2a_backend is not None:
@@ -206,6 +210,14 @@ def _places_experts(s: State) -> bool:
     if not at_least(s, "0.5.8"):
         return s.init_expert_location is not None
     return s.init_expert_location not in (None, "trivial")
+
+
+def _fp4_experts(s: State) -> bool:
+    """DeepSeek-V4 with its own MXFP4 experts, where a runner for them is picked."""
+    if s.model.architecture not in _V4 or s.moe_runner_backend != "auto" or s.moe_a2a_backend != "none":
+        return False
+    experts = [shard for shard in s.model.components if "experts" in shard.shard]
+    return any(shard.format == "mxfp4" for shard in experts) and cuda_major(s) in (9, 10, 12)
 
 
 def _draft_kernels(s: State) -> tuple[str, str]:
@@ -305,11 +317,44 @@ EXPERT_ROWS = (
         42,
     ),
     _row(
+        "E7-v4",
+        _fp4_experts,
+        "moe-runner-backend",
+        "flashinfer_mxfp4",
+        "0.5.20..",
+        "model",
+        28,
+    ),
+    _row(
+        "X-v4",
+        lambda s: s.model.architecture in _V4 and s.max_running_requests is None,
+        "max-running-requests",
+        256,
+        "0.5.12..",
+        "model",
+        28,
+    ),
+    _row(
+        "X8",
+        lambda s: (
+            s.load_format == "remote_instance"
+            and (
+                s.remote_instance_weight_loader_seed_instance_ip is None
+                or s.remote_instance_weight_loader_seed_instance_service_port is None
+            )
+        ),
+        "load-format",
+        "auto",
+        "0.5.5..",
+        "load-format",
+        20,
+    ),
+    _row(
         "S18",
         draft_moe,
         ("speculative-moe-runner-backend", "speculative-moe-a2a-backend"),
         _draft_kernels,
-        "0.5.8..0.5.12",
+        "0.5.8..0.5.10",
         "model",
         44,
     ),
