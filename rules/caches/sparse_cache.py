@@ -36,7 +36,7 @@ def _hisparse_fault(s: State) -> str | None:
         return "needs a model with sparse attention"
     if not s.disable_radix_cache:
         return "needs disable-radix-cache"
-    if s.enable_mixed_chunk and at_least(s, "0.5.20"):
+    if s.enable_mixed_chunk and at_least(s, "0.5.23"):
         return "does not work with enable-mixed-chunk"
     if speculation(s) and (s.speculative_eagle_topk or 1) != 1:
         return "needs speculative-eagle-topk 1"
