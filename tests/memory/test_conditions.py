@@ -116,3 +116,12 @@ def test_a_model_whose_geometry_the_launch_changes_is_not_judged() -> None:
 
 def test_a_server_without_the_language_model_is_not_judged_by_it() -> None:
     assert memory_findings(launch_text("0.5.15", H100, "kimi-k2.5-int4", encoder_only=True)) == []
+
+
+def test_rotary_tables_are_loaded_but_prove_nothing() -> None:
+    (launch,) = result(launch_text("0.5.15", H100, "llama-3.1-8b")).launches
+    tables = [row for row in launch.budget.rows if row.phase == "load" and "rotary" in row.name]
+    weights = launch.budget.weights
+    assert len(tables) == 1
+    assert weights is not None
+    assert weights.floor == pytest.approx(8.03e9 * 2, rel=1e-3)

@@ -106,15 +106,18 @@ def load(s: State, launch: Launch, missing: list[str]) -> Load:
         missing.append("which weights are offloaded to the host")
         return Load(None, draft, draft_rows)
     try:
-        parts = weight_rows(as_loaded(s, launch.model), parallel(s), "sglang")
+        model = as_loaded(s, launch.model)
     except Unknown as unknown:
         missing.append(str(unknown))
         return Load(None, draft, draft_rows)
+    parts = weight_rows(model, parallel(s), "sglang", compute_capability=s.gpu.known("compute_capability"))
     if parts is None:
         missing.append("the model's weights")
         return Load(None, draft, draft_rows)
-    rows = [_ledger_row(part) for part in parts]
-    expected, floor = sum(part.bytes_expected for part in parts), sum(part.bytes_floor for part in parts)
+    tables = weight_rows(model, parallel(s), "sglang", "buffers") or ()
+    rows = [_ledger_row(part) for part in (*parts, *tables)]
+    expected = sum(part.bytes_expected for part in (*parts, *tables))
+    floor = sum(part.bytes_floor for part in parts)
     low, middle, high = overheads.load_leftover(expected)
     rows.append(LedgerRow("load leftovers", LOAD, Range(min(0.0, low), low, middle, high, INFINITE), "estimate"))
     ceiling = float(launch.hardware.memory) if launch.hardware and launch.hardware.memory else INFINITE

@@ -11,16 +11,13 @@ import json
 from typing import TYPE_CHECKING
 
 from preflight.engines.steps import State, Unknown
+from preflight.model.weights import ONLINE, quantised_online
 
 if TYPE_CHECKING:
     from preflight.model.types import Component, Model
 
 _PLAIN = ("bf16", "fp16", "fp32")
 _ONLINE = {
-    "fp8": "fp8-tensor",
-    "w8a8_fp8": "fp8-channel",
-    "w8a8_int8": "int8-channel",
-    "mxfp8": "mxfp8",
     "modelopt_fp8": "fp8-tensor",
     "modelopt_fp4": "nvfp4",
     "nvfp4_online": "nvfp4",
@@ -59,9 +56,16 @@ def as_loaded(s: State, model: Model) -> Model:
     if s.language_only or s.language_model_only:
         kept = tuple(part for part in model.components if not part.shard.startswith("vision"))
         model = model._replace(components=kept)
-    if s.moe_runner_backend in _REPACKING:
+    if _runner(s) in _REPACKING:
         model = model._replace(components=tuple(part for part in model.components or () if part.name != _FP32_SCALES))
     return _in_format(s, model, model.components or ())
+
+
+def _runner(s: State) -> object:
+    try:
+        return s.moe_runner_backend
+    except Unknown:
+        return None
 
 
 def _in_format(s: State, model: Model, components: tuple[Component, ...]) -> Model:
@@ -70,6 +74,8 @@ def _in_format(s: State, model: Model, components: tuple[Component, ...]) -> Mod
     scheme = s.quantization if s.given("quantization") else None
     plain = model.quantization is None and all(part.format in _PLAIN for part in components)
     if plain and scheme not in _KEEPS:
+        if scheme in ONLINE:
+            return quantised_online(model, str(scheme))
         format = _ONLINE.get(str(scheme))
         if format is None:
             raise Unknown(f"bytes of weights that {scheme} quantises while loading")
