@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -99,8 +100,18 @@ def walk(folder: str, excluded: Callable[[str], bool]) -> Iterator[str]:
             if kind_of_name(name) is None or ignores.ignores(os.path.join(absolute, name), above, folder=False):
                 continue
             path = os.path.join(here, name)
+            if not _plain(path):
+                continue
             if holds_anchor(path) and not excluded(path):
                 yield path
+
+
+def _plain(path: str) -> bool:
+    """Whether a walk may open what is there: a file, or a link that leads to one or nowhere. It waits for no pipe."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return True  # that it cannot be read has to be said
 
 
 def holds_anchor(path: str) -> bool:

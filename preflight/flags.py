@@ -144,6 +144,12 @@ def _touch(one: Edit, other: Edit) -> bool:
     return one.path == other.path and one.span.start <= other.span.end and other.span.start <= one.span.end
 
 
+def short(value: object, most: int = 60) -> str:
+    """A value as it was typed, for a message."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
+
+
 def quoted(values: object, most: int = 8) -> str:
     """Some of many, for a message."""
     listed = [str(value) for value in values] if isinstance(values, list | tuple) else [str(values)]

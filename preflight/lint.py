@@ -5,7 +5,7 @@ The core is a library that prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ from preflight.engines.base import Launch
 from preflight.engines.registry import find_engine
 from preflight.engines.resolve import NO_CONTEXT, Context, resolver
 from preflight.judge import MEMORY_FAMILIES, judge, of_finding, of_problem
-from preflight.launch import Reading
+from preflight.launch import LaunchSite, Reading
 from preflight.memory.budget import Budget
 from preflight.readers import reader_for
 from preflight.registry import Registry, registry
 from preflight.selection import EVERYTHING, Selection
-from preflight.text import Document, apply_edits
+from preflight.text import Document, Place, Text, apply_edits
 
 _CAPACITY = ("CAP001", "CAP002", "CAP003", "CAP004", "CAP005")
 _CAUSES = {
@@ -53,6 +53,18 @@ class Project(NamedTuple):
     launches: tuple[Resolved, ...]
 
 
+class Judged(NamedTuple):
+    """One launch, the problems of resolving it, and what went wrong in us."""
+
+    resolved: Resolved | None
+    problems: tuple[Diagnostic, ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+Seen = dict[object, Judged]
+"""What launches came to, by what they say."""
+
+
 class FileResult(NamedTuple):
     """What there is to say of one document. `others` belongs to no single launch."""
 
@@ -67,13 +79,14 @@ class FileResult(NamedTuple):
 
 def lint_document(document: Document, context: Context = NO_CONTEXT, chosen: Selection = EVERYTHING) -> FileResult:
     """All selected diagnostics of one document, each fix proved."""
-    result = examine(document, context)
+    seen: Seen = {}
+    result = examine(document, context, seen)
     before = _counts(_all(result))
 
     def shown(diagnostic: Diagnostic) -> Diagnostic:
         if not diagnostic.fixes or not chosen.holds(diagnostic.rule.code):
             return diagnostic
-        holding = tuple(fix for fix in diagnostic.fixes if _holds(fix, diagnostic, result, before, context))
+        holding = tuple(fix for fix in diagnostic.fixes if _holds(fix, diagnostic, result, before, context, seen))
         return diagnostic._replace(fixes=holding)
 
     launches = tuple(
@@ -112,26 +125,56 @@ def read(document: Document) -> Reading:
     return with_comments(document, reading, indented=module.endswith(".manifest"))
 
 
-def examine(document: Document, context: Context = NO_CONTEXT) -> FileResult:
-    """What there is to find, before one cause silences its effects and before fixes are proved."""
+def examine(document: Document, context: Context = NO_CONTEXT, seen: Seen | None = None, *, reuse: bool = False) -> FileResult:
+    """What there is to find, before one cause silences its effects and before fixes are proved. `seen` is filled; with `reuse`
+    a launch that is in it is not judged again, so its places are those of then."""
     rules = registry()
-    reading = read(document)
+    try:
+        reading = read(document)
+    except Exception as error:  # a bug of ours must not hide what is found in other files
+        return FileResult(document, Reading(()), (), (), (f"internal error while reading {document.path}: {error!r}",))
     others = [of_problem(problem, rules) for problem in reading.problems]
     launches: list[Resolved] = []
     errors: list[str] = []
     for site in reading.sites:
-        engine = find_engine(site.engine, context.project)
-        if engine is None:
-            continue
-        resolved = resolver(site, engine, rules.topics, context)
-        others += [of_problem(problem, rules) for problem in resolved.problems]
-        launch = resolved.at(resolved.versions)
-        budget = engine.budget(launch)
-        own, crashes = judge(launch, budget, resolved, rules)
-        errors += crashes
-        launches.append(Resolved(launch, budget, tuple(own)))
+        key = facts(site) if seen is not None and len(reading.sites) > 1 else None
+        judged = seen.get(key) if seen is not None and reuse else None
+        if judged is None:
+            judged = _judged(site, context, rules)
+            if seen is not None and key is not None:
+                seen[key] = judged
+        others += judged.problems
+        errors += judged.errors
+        if judged.resolved is not None:
+            launches.append(judged.resolved)
     others += _between(tuple(launches), rules, errors)
     return FileResult(document, reading, tuple(launches), tuple(others), tuple(errors))
+
+
+def _judged(site: LaunchSite, context: Context, rules: Registry) -> Judged:
+    engine = find_engine(site.engine, context.project)
+    if engine is None:
+        return Judged(None)
+    try:
+        resolved = resolver(site, engine, rules.topics, context)
+        problems = tuple(of_problem(problem, rules) for problem in resolved.problems)
+        launch = resolved.at(resolved.versions)
+        budget = engine.budget(launch)
+    except Exception as error:  # a bug of ours must not hide what is found in other launches
+        return Judged(None, errors=(f"internal error while resolving {site.document.path}: {error!r}",))
+    own, crashes = judge(launch, budget, resolved, rules)
+    return Judged(Resolved(launch, budget, tuple(own)), problems, tuple(crashes))
+
+
+def facts(value: object) -> object:
+    """What a launch site says, without where: equal for sites that are judged alike."""
+    if isinstance(value, Place | Text | Document):
+        return None
+    if isinstance(value, Mapping):
+        return tuple((name, facts(one)) for name, one in value.items())
+    if isinstance(value, tuple | list):
+        return tuple(facts(one) for one in value)
+    return value if isinstance(value, str | int | float | bool) else type(value)
 
 
 def _between(launches: tuple[Resolved, ...], rules: Registry, errors: list[str]) -> list[Diagnostic]:
@@ -181,12 +224,12 @@ def _all(result: FileResult) -> list[Diagnostic]:
     return [*result.others, *(diagnostic for resolved in result.launches for diagnostic in resolved.diagnostics)]
 
 
-def _holds(fix: Fix, diagnostic: Diagnostic, result: FileResult, before: dict[str, int], context: Context) -> bool:
+def _holds(fix: Fix, diagnostic: Diagnostic, result: FileResult, before: dict[str, int], context: Context, seen: Seen) -> bool:
     """Whether a fix removes its finding and adds none, by our own lint."""
     document = result.document
     if any(edit.path != document.path for edit in fix.edits):
         return False
-    after = examine(Document(document.path, apply_edits(document.text, fix.edits), bom=document.bom), context)
+    after = examine(Document(document.path, apply_edits(document.text, fix.edits), bom=document.bom), context, seen, reuse=True)
     if len(after.launches) != len(result.launches):
         return False
     counts = _counts(_all(after))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -36,7 +37,22 @@ def unreadable(path: str, message: str) -> Unreadable:
     return Unreadable(Diagnostic(UNREADABLE, ERROR, None, message, place))
 
 
+_STREAMS = ("/dev/", "/proc/self/fd/")
+
+
+def readable(path: str) -> bool:
+    """Whether a file that is there may be opened: a pipe might never say anything, a device never end. What the caller's own
+    shell hands over under /dev is read."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return True  # opening it says why not
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or path.startswith(_STREAMS)
+
+
 def read_file(path: str) -> Document | Unreadable:
+    if not readable(path):
+        return unreadable(path, f"{path} is no regular file but a pipe, a socket or a device. Name a file, or pipe it to `-`.")
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size

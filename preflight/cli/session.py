@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preflight.cli.files import Unreadable, may_be_log, read_file
+from preflight.cli.files import Unreadable, may_be_log, read_file, readable
 from preflight.diagnostics import ERROR, Diagnostic, Finding, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
 from preflight.judge import of_problem
@@ -70,7 +70,7 @@ class Session:
 
     def lint_path(self, path: str) -> Outcome:
         """A file as it is on disk; a boot log of any size is streamed."""
-        if may_be_log(path):
+        if may_be_log(path) and readable(path):
             outcome = self._lint_log(path)
             if outcome is not None:
                 return outcome

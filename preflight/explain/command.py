@@ -40,9 +40,9 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
 
 def _log(path: str, session: Session) -> FileResult | None:
     """The launches of a boot log; None where the file is none."""
-    from preflight.cli.files import may_be_log
+    from preflight.cli.files import may_be_log, readable
 
-    if path == "-" or not may_be_log(path):
+    if path == "-" or not may_be_log(path) or not readable(path):
         return None
     from preflight.logs.lint import as_file, lint_log
     from preflight.logs.sniff import holds_boot

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import ERROR, UNSAFE, Finding, Fix, Rule
 from preflight.engines.base import Launch
-from preflight.flags import finding, problems, quoted
+from preflight.flags import finding, problems, quoted, short
 from preflight.rule import rule
 
 META = Rule("FLG007", "value-not-a-choice", ERROR, "arguments")
@@ -38,7 +38,7 @@ def check(launch: Launch) -> Iterator[Finding]:
         choices = [str(choice) for choice in problem.data.get("choices", ()) if choice is not None]
         value = str(problem.data.get("value"))
         near = _near(value, choices)
-        fact = f"{problem.typed} does not offer {value!r} in {launch.engine.title} {launch.version.text}."
+        fact = f"{problem.typed} does not offer {short(value)} in {launch.engine.title} {launch.version.text}."
         remedy = f"Use {near}." if near else f"Use one of: {quoted(choices)}."
         edit = launch.site.argv[problem.first].replace(near) if near and launch.site.argv[problem.first].value == value else None
         fixes = (Fix(f"Set it to {near}", (edit,), UNSAFE),) if edit is not None else ()

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import ERROR, Finding, Rule
 from preflight.engines.base import Launch
-from preflight.flags import finding, problems
+from preflight.flags import finding, problems, short
 from preflight.rule import rule
 
 META = Rule("FLG010", "stray-word", ERROR, "arguments")
@@ -40,5 +40,8 @@ def check(launch: Launch) -> Iterator[Finding]:
         if problem.data.get("switch") is None:
             value = problem.data.get("value")
             yield finding(
-                launch, problem, f"{value!r} belongs to no flag and is refused.", "Remove it, or write the flag that it is for."
+                launch,
+                problem,
+                f"{short(value)} belongs to no flag and is refused.",
+                "Remove it, or write the flag that it is for.",
             )

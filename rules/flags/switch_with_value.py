@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import ERROR, SAFE, Finding, Fix, Rule
 from preflight.engines.base import FlagProblem, Launch
-from preflight.flags import finding, problems
+from preflight.flags import finding, problems, short
 from preflight.rule import rule
 
 META = Rule("FLG009", "switch-with-value", ERROR, "arguments")
@@ -41,7 +41,11 @@ def check(launch: Launch) -> Iterator[Finding]:
         value = problem.data.get("value")
         remedy = "Write the switch alone." if str(value).lower() in ("true", "1") else "Remove the switch and its value."
         yield finding(
-            launch, problem, f"{switch} is a switch and takes no value; {value!r} is refused.", remedy, _fixes(launch, problem)
+            launch,
+            problem,
+            f"{switch} is a switch and takes no value; {short(value)} is refused.",
+            remedy,
+            _fixes(launch, problem),
         )
 
 

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import ERROR, Finding, Rule
 from preflight.engines.base import Launch
-from preflight.flags import finding, problems
+from preflight.flags import finding, problems, short
 from preflight.rule import rule
 
 META = Rule("FLG006", "wrong-value-type", ERROR, "arguments")
@@ -37,4 +37,4 @@ META = Rule("FLG006", "wrong-value-type", ERROR, "arguments")
 def check(launch: Launch) -> Iterator[Finding]:
     for problem in problems(launch, "wrong-type"):
         value, expected = problem.data.get("value"), problem.data.get("expected")
-        yield finding(launch, problem, f"{problem.typed} takes {expected}; {value!r} is none.", "Write one.")
+        yield finding(launch, problem, f"{problem.typed} takes {expected}; {short(value)} is none.", "Write one.")

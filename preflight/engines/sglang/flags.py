@@ -138,9 +138,17 @@ def _is_placeholder(word: Token) -> bool:
     return word.conditional or (word.state == DEFAULT and not word.value)
 
 
+def _as_typed(problem: Problem, site: LaunchSite) -> str:
+    """The flag as it is written; its first spelling where that cannot be seen."""
+    written = (site.argv[min(problem.words)].value or "").partition("=")[0] if problem.words else ""
+    if problem.flag is None or written in problem.flag.spellings:
+        return written if problem.flag is not None else ""
+    return problem.flag.spellings[0]
+
+
 def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProblem:
     words = problem.words or (problem.at,)
-    typed = str(problem.data.get("typed") or (problem.flag.spellings[0] if problem.flag else ""))
+    typed = str(problem.data.get("typed") or _as_typed(problem, site))
     first, last = (min(words), max(words)) if problem.words else (-1, -1)
     if problem.kind in ("unknown", "removed", "too-new", "ambiguous", "stray-positional", "unexpected-value"):
         last = first

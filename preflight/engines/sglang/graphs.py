@@ -37,7 +37,7 @@ def config(s: State) -> dict[str, Any]:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Unknown("cuda-graph-config") from None
     if not isinstance(value, dict) or not all(isinstance(phase, dict) for phase in value.values()):
         raise Unknown("cuda-graph-config")

@@ -42,7 +42,7 @@ def overridden(s: State) -> bool:
         return False
     try:
         table = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
     return not isinstance(table, dict) or not set(table) <= _HARMLESS
 

@@ -1,0 +1,105 @@
+"""What no launch file ever is: pipes, devices, nesting without end. A diagnostic or silence, never a wait or a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from preflight.lint import lint_document
+from preflight.text import Document
+from tests.command import run_cli
+
+LAUNCH = 'engine = "sglang"\nengine-version = "0.5.9"\n[flags]\ntp-sze = 8\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["launch.toml", "boot.log", "run.sh"])
+def test_a_named_pipe_is_an_unreadable_file_and_is_not_waited_for(folder: Path, name: str) -> None:
+    os.mkfifo(folder / name)
+    for command in ("lint", "explain"):
+        done = subprocess.run(
+            [sys.executable, "-m", "preflight", command, name],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+        assert done.returncode == 2
+        assert "no regular file" in done.stdout + done.stderr
+    assert run_cli("lint", ".").code == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero here")
+@pytest.mark.parametrize("name", ["launch.toml", "boot.log"])
+def test_a_link_to_a_device_is_an_unreadable_file(folder: Path, name: str) -> None:
+    (folder / name).symlink_to("/dev/zero")
+    assert run_cli("lint", name).code == 2
+    assert run_cli("lint", ".").code == 0
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="no /dev/fd here")
+def test_a_pipe_of_the_shell_is_read(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, LAUNCH.encode())
+    os.close(writing)
+    assert run_cli("lint", f"/dev/fd/{reading}").code == 0  # no kind that is read, but no failure either
+    os.close(reading)
+
+
+@pytest.mark.parametrize("flag", ["json-model-override-args", "cuda-graph-config", "speculative-draft-model-path", "lora-paths"])
+def test_deep_json_in_a_flag_is_no_traceback(flag: str) -> None:
+    deep = '{"a":' * 50_000 + "1" + "}" * 50_000
+    for version in ("0.5.9", "0.5.23"):
+        result = lint_document(
+            Document("launch.toml", f"engine='sglang'\nengine-version='{version}'\n[flags]\n{flag} = '{deep}'\n")
+        )
+        assert result.internal_errors == ()
+
+
+def test_an_error_of_ours_costs_one_file_and_not_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import preflight.readers.launch_file as reader
+
+    right = reader.read
+
+    def wrong(document: Document) -> object:
+        if document.path == "wrong.launch.toml":
+            raise ZeroDivisionError("made up")
+        return right(document)
+
+    monkeypatch.setattr(reader, "read", wrong)
+    for name in ("wrong.launch.toml", "launch.toml"):
+        (folder / name).write_text(LAUNCH)
+    run = run_cli("lint", "--format", "json", "wrong.launch.toml", "launch.toml")
+    assert run.code == 2
+    assert "internal error" in run.stderr
+    assert "wrong.launch.toml" in run.stderr
+    assert [found["path"] for found in json.loads(run.stdout)["diagnostics"] if found["severity"] == "error"] == ["launch.toml"]
+
+
+def test_fixes_of_many_launches_are_proved_in_bounded_time() -> None:
+    launches = "".join(f"[[launch]]\nflags = {{ tp-sze = {number} }}\n" for number in range(60))
+    start = time.process_time()
+    result = lint_document(Document("launch.toml", f'engine = "sglang"\nengine-version = "0.5.9"\n{launches}'))
+    found = [one for one in result.launches if any(own.rule.code == "FLG001" and own.fixes for own in one.diagnostics)]
+    assert len(found) == 60
+    assert time.process_time() - start < 8
+
+
+def test_a_long_value_is_quoted_in_short() -> None:
+    text = f"engine = 'sglang'\nengine-version = '0.5.9'\n[flags]\ntp-size = '{'f' * 20_000}'\n"
+    messages = [one.message for one in lint_document(Document("launch.toml", text)).diagnostics if one.rule.code == "FLG006"]
+    assert len(messages) == 1
+    assert len(messages[0]) < 400
