@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from preflight.launch import KNOWN, NOWHERE_SPECIAL, OPAQUE, EnvVar, LaunchSite, Port, Reading, Surroundings, Table, Token
@@ -201,6 +202,15 @@ def _engine_flags(arguments: Sequence[Argument]) -> bool:
     return bool(arguments) and any(_MODEL_FLAG.match(argument.token.text) for argument in arguments)
 
 
+_DIFFUSION = re.compile(r"--(?:num-gpus|ulysses-degree|ring-degree|model-type=diffusion|vae-[\w-]+)(?:=|\Z)")
+
+
+def _draws(argv: Sequence[Argument]) -> bool:
+    """Whether `sglang serve` serves a diffusion model: another parser reads its flags then, which no engine here knows."""
+    texts = [argument.token.text for argument in argv]
+    return any(_DIFFUSION.match(text) for text in texts) or ("--model-type", "diffusion") in pairwise(texts)
+
+
 def site(entry: str, engine: str, head: Token, argv: Sequence[Argument], entry_word: Argument, context: Context) -> LaunchSite:
     complete = context.whole and all(argument.token.state != OPAQUE for argument in argv)
     gpus = _visible(context.env) or context.gpus
@@ -208,7 +218,7 @@ def site(entry: str, engine: str, head: Token, argv: Sequence[Argument], entry_w
         document=context.document,
         kind=context.kind,
         head=head.place,
-        engine=engine,
+        engine=None if entry == "sglang serve" and _draws(argv) else engine,
         argv=tuple(argument.token for argument in argv),
         complete=complete,
         editor=SlotEditor(entry_word.tail, argv),

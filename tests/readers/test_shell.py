@@ -142,6 +142,12 @@ def test_a_value_is_known_as_far_as_the_file_says(script: str, text: str, state:
     assert (token.value is None) == (state == "unknown")
 
 
+def test_a_server_of_images_is_of_no_engine_that_is_known() -> None:
+    assert only("shell", "sglang serve --model-path m --model-type diffusion").engine is None
+    assert only("shell", "sglang serve --model-path m --num-gpus 2").engine is None
+    assert only("shell", "sglang serve --model-path m --model-type llm").engine == "sglang"
+
+
 def test_redirections_are_no_placeholders() -> None:
     assert words(only("shell", "vllm serve m --x 1 <in >out 2>&1")) == ["m", "--x", "1"]
 
