@@ -8,6 +8,7 @@ from typing import NamedTuple
 from preflight.calibrate.figures import Calibration, calibration, choose_boot, fitted
 from preflight.calibrate.writing import with_observed
 from preflight.cli.files import Unreadable, read_file
+from preflight.cli.session import Choice, Session
 from preflight.lint import lint_document
 from preflight.logs.boot import Boot
 from preflight.logs.document import LogDocument, document_of
@@ -73,7 +74,11 @@ def _written(log: str, boot: Boot, document: LogDocument, path: str, notes: tupl
     read = read_file(path)
     if isinstance(read, Unreadable):
         return Answer("", (*notes, read.diagnostic.message), failed=True)
-    launches = [one.launch for one in lint_document(read).launches if one.launch.site.kind == KIND]
+    launches = [
+        one.launch
+        for one in lint_document(read, Session(Choice()).circumstances(path)[0]).launches
+        if one.launch.site.kind == KIND
+    ]
     if not launches:
         return Answer(
             "", (*notes, f"{path} is no launch file: figures can be written into launch.toml or *.launch.toml only."), failed=True

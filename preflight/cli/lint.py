@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import BinaryIO, TextIO
 
 from preflight.cli.arguments import parser
-from preflight.cli.files import expand, read_stdin
+from preflight.cli.files import expand
 from preflight.cli.reporting import write_report
 from preflight.cli.session import Choice, Outcome, Session, lint_paths
 from preflight.diagnostics import ERROR, WARNING
@@ -53,7 +53,7 @@ def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -
 
 def _outcomes(session: Session, paths: list[str], piped: str | None, arguments: Namespace, stdin: BinaryIO) -> list[Outcome]:
     """Of standard input first, then of the files in their order, then of the settings that were read for them."""
-    outcomes = [] if piped is None else [session.lint(read_stdin(piped, stdin))]
+    outcomes = [] if piped is None else [session.lint_piped(piped, stdin)]
     named = [path for path in paths if path != "-"]
     keep = arguments.fix or arguments.diff
     outcomes += lint_paths(session, named, arguments.jobs, keep_documents=keep)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from preflight.cli.files import Unreadable, may_be_log, read_file, readable
+from preflight.cli.files import Unreadable, may_be_log, read_file, read_stdin, readable
 from preflight.diagnostics import ERROR, Diagnostic, Finding, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
 from preflight.judge import of_problem
@@ -88,6 +88,15 @@ class Session:
             result = lint_log(path, context, chosen)
         except (OSError, ValueError):
             return None  # reading it once more says why
+        return Outcome(result.document, result.diagnostics, len(result.boots))
+
+    def lint_piped(self, path: str, stream: BinaryIO) -> Outcome:
+        """Standard input, taken for `path`; a boot log of any length is streamed."""
+        if not may_be_log(path):
+            return self.lint(read_stdin(path, stream))
+        from preflight.logs.lint import lint_stream
+
+        result = lint_stream(path, stream, *self.circumstances(path))
         return Outcome(result.document, result.diagnostics, len(result.boots))
 
     def circumstances(self, path: str) -> tuple[Context, Selection]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from preflight.calibrate.figures import choose_boot
 from preflight.cli.files import Unreadable, may_be_log, read_file
+from preflight.cli.session import Choice, Session
 from preflight.drift.compare import differences, effects, environments, telling, unseen
 from preflight.drift.render import Comparison, as_data, as_text
 from preflight.drift.sides import Side, of_boot, of_resolved
@@ -64,7 +65,7 @@ def _launches(path: str) -> list[Side]:
     document = read_file(path)
     if isinstance(document, Unreadable):
         raise _Cannot(document.diagnostic.message)
-    found = [of_resolved(one) for one in lint_document(document).launches]
+    found = [of_resolved(one) for one in lint_document(document, Session(Choice()).circumstances(path)[0]).launches]
     if not found:
         raise _Cannot(f"No launch and no boot is found in {path}.")
     return found

@@ -102,11 +102,11 @@ def by(side: Side, name: str) -> str:
     setting = side.launch.settings.get(name)
     if side.boot is not None and (name in side.printed or (setting is not None and setting.origin == "observed")):
         if not side.boot.resolved:
-            return "log: command line"
+            return "log, command line"
         automatic = side.launch.without(name)
         value = None if automatic is None else automatic.value(name)
         own = value is not None and value is not UNKNOWN and _alike(_rounded(value), _rounded(side.value(name)))
-        return "log: as the engine sets it" if own and automatic is not None and automatic.hardware is not None else "log"
+        return "log, automatic" if own and automatic is not None and automatic.hardware is not None else "log"
     if setting is None or setting.value is None:
         return "unset"
     if setting.place is not None:

@@ -101,7 +101,7 @@ def _effects(found: Comparison) -> Iterator[str]:
     if not found.effects:
         return
     yield ""
-    yield f"{'What each does to A alone':<{_COLUMN + 2}}{'rest for KV cache':>18}{'KV tokens':>14}"
+    yield f"{'What each does to A alone':<{_COLUMN + 2}}{'rest for KV cache':>18}{'KV tokens':>14}{'room for late':>15}"
     yield f"  {'A as it is':<{_COLUMN}}{_outlook(found.a.budget)}"
     for one in found.effects:
         label = one.what if one.value is None else f"{one.what} {shown(one.value)}"
@@ -110,7 +110,8 @@ def _effects(found: Comparison) -> Iterator[str]:
 
 def _outlook(budget: Budget) -> str:
     tokens = "unknown" if budget.tokens is None else f"{max(budget.tokens.expected, 0):,.0f}"
-    return f"{_gib(budget.rest):>18}{tokens:>14}"
+    room = None if budget.late is None or budget.headroom is None else budget.headroom.minus(budget.late)
+    return f"{_gib(budget.rest):>18}{tokens:>14}{_gib(room):>15}"
 
 
 def _consequence(one: Effect) -> str:

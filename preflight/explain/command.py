@@ -18,7 +18,7 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
     problems: list[str] = []
     session = Session(Choice())
     for path in paths:
-        log = _log(path, session)
+        log = _log(path, stdin_filename, session)
         if log is not None:
             results.append(log)
             continue
@@ -38,15 +38,17 @@ def explain_files(paths: list[str], format: str, stdin_filename: str) -> tuple[s
     return _rendered(results, format), problems
 
 
-def _log(path: str, session: Session) -> FileResult | None:
+def _log(path: str, stdin_filename: str, session: Session) -> FileResult | None:
     """The launches of a boot log; None where the file is none."""
     from preflight.cli.files import may_be_log, readable
 
-    if path == "-" or not may_be_log(path) or not readable(path):
+    if not may_be_log(stdin_filename if path == "-" else path) or (path != "-" and not readable(path)):
         return None
-    from preflight.logs.lint import as_file, lint_log
+    from preflight.logs.lint import as_file, lint_log, lint_stream
     from preflight.logs.sniff import holds_boot
 
+    if path == "-":
+        return as_file(lint_stream(stdin_filename, sys.stdin.buffer, session.circumstances(stdin_filename)[0]))
     try:
         return as_file(lint_log(path, session.circumstances(path)[0])) if holds_boot(path) else None
     except (OSError, ValueError):

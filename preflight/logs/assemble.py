@@ -45,7 +45,7 @@ class Rank:
     def pool(self, tokens: int | None, sizes: list[Figure]) -> None:
         if self.tokens is None:
             self.tokens = tokens
-        if not self.pool_end and sizes and len(self.pools) < _MOST_LOADS:
+        if sizes and len(self.pools) < _MOST_LOADS and not (self.pool_end and self.pools):  # what follows is a draft's
             self.pools += sizes
         if self.stage == LOAD:
             self.stage = SIZING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from preflight.diagnostics import DISPLAY, ERROR, NOTE, WARNING, Diagnostic, Finding, Fix, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
@@ -32,6 +32,11 @@ class LogResult(NamedTuple):
 def lint_log(path: str, context: Context = NO_CONTEXT, chosen: Selection = EVERYTHING) -> LogResult:
     """All selected diagnostics of a log. Raises OSError."""
     return lint_boots(path, read_log(path), context, chosen)
+
+
+def lint_stream(path: str, stream: BinaryIO, context: Context = NO_CONTEXT, chosen: Selection = EVERYTHING) -> LogResult:
+    """The same of a log that is piped in, with `path` for its name."""
+    return lint_boots(path, read_stream(stream), context, chosen)
 
 
 def lint_boots(path: str, boots: Sequence[Boot], context: Context = NO_CONTEXT, chosen: Selection = EVERYTHING) -> LogResult:
@@ -95,7 +100,3 @@ def as_file(result: LogResult) -> FileResult:
             resolved.append(Resolved(one.launch, one.budget, tuple(own)))
     sites = tuple(one.launch.site for one in result.launches if one is not None)
     return FileResult(result.document, Reading(sites), tuple(resolved), (), (), result.diagnostics)
-
-
-def lint_stream(path: str, stream: object, context: Context = NO_CONTEXT, chosen: Selection = EVERYTHING) -> LogResult:
-    return lint_boots(path, read_stream(stream), context, chosen)  # type: ignore[arg-type]

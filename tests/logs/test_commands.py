@@ -217,3 +217,23 @@ def test_round_trip_from_prediction_to_observation(tmp_path: Path) -> None:
     (seen,) = json.loads(run_cli("explain", "--format", "json", str(path)).stdout)["launches"]
     assert seen["kv"]["tokens"]["expected"] == pytest.approx(tokens, rel=0.005)
     assert run_cli("explain", str(path)).stdout.count("%") >= 5
+
+
+def test_a_log_may_be_piped_in() -> None:
+    data = "\n".join(FAILED).encode()
+    run = run_cli("lint", "--format", "concise", "--stdin-filename", "boot.log", "-", stdin=data)
+    assert run.code == 1
+    assert run.stdout.startswith(f"boot.log:{len(FAILED)}:1: error OBS010")
+    shown = run_cli("explain", "--format", "json", "--stdin-filename", "boot.log", "-", stdin=data)
+    assert json.loads(shown.stdout)["launches"][0]["verdict"] == "fails"
+
+
+def test_the_pool_that_is_sized_after_capture_is_read(tmp_path: Path) -> None:
+    lines = [INSTALLED, *sglang("0.5.18", stop="pool")]
+    at = next(index for index, line in enumerate(lines) if "KV Cache is allocated" in line)
+    lines[at] = "[2026-11-30 10:00:00] KV Cache VA upper bound. dtype: torch.bfloat16, #tokens: 999999, KV size: 60.00 GB"
+    lines.append(
+        "Post-capture KV sizing: KV cache allocated. dtype: torch.bfloat16, #tokens: 150000, KV size: 9.82 GB, avail mem=8.00 GB"
+    )
+    seen = tomli.loads(run_cli("calibrate", log(tmp_path, lines)).stdout)["observed"]
+    assert (seen["kv-tokens"], seen["kv-cache"]) == (150000, "9.82 GiB")

@@ -113,7 +113,7 @@ def test_the_automatic_fraction_of_another_release(tmp_path: Path, monkeypatch: 
     Path("launch.toml").write_text(same.replace("0.5.9", "0.5.23"), encoding="utf-8")
     data = compared("good.log", "launch.toml")
     (setting,) = [one for one in data["settings"] if one["name"] == "mem-fraction-static"]
-    assert setting["a"] == {"value": 0.771456, "by": "log: as the engine sets it"}
+    assert setting["a"] == {"value": 0.771456, "by": "log, automatic"}
     assert setting["b"]["value"] == pytest.approx(0.757810, abs=5e-7)
     assert "mem-fraction-static" in data["explained_by"]
     assert data["a"]["rest_gib"] == pytest.approx(0.217, abs=5e-4)  # 21.70 - 94.00 · 0.228544
