@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Finding, Fix, Problem, Rule, Severity
 from preflight.engines.base import Launch
@@ -129,14 +130,25 @@ def _severity(event: Event) -> Severity:
 
 
 def _event_fixes(event: Event, launch: Launch) -> Iterator[Fix]:
-    for remedy, value in event.fixes:
-        if value is None or value is False:
-            title = f"Remove {remedy.name}"
-        elif value is True:
-            title = f"Add {launch.flag(remedy.name)}"
-        else:
-            title = f"Set {remedy.name} to {show(value)}"
-        yield from launch.fix(remedy.name, value, remedy.title or title, remedy.applicability)
+    """The remedies that can be made in place: all changes of one, or none."""
+    for changes in event.fixes:
+        edits = [launch.edit(change.name, value) for change, value in changes]
+        made = tuple(edit for edit in edits if edit is not None)
+        if len(made) == len(edits):
+            first = changes[0][0]
+            title = first.title or _sentence([_change(change.name, value, launch) for change, value in changes])
+            yield Fix(title, made, first.applicability)
+
+
+def _change(name: str, value: Any, launch: Launch) -> str:
+    if value is None or value is False:
+        return f"remove {name}"
+    return f"add {launch.flag(name)}" if value is True else f"set {name} to {show(value)}"
+
+
+def _sentence(parts: list[str]) -> str:
+    text = ", ".join(parts)
+    return text[0].upper() + text[1:]
 
 
 def _newest_that_accepts(topic: Topic, resolved: Resolver) -> str | None:

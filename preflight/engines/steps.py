@@ -172,7 +172,7 @@ class Row(NamedTuple):
     state); several names take as many values. With `says` it is a finding: a warning where it replaces what the user
     gave, a note where it only fills in. REFUSES, WARNS, DIES: `says` is the message. A message is a text with settings
     in braces (`{tp_size}`, `{gpu__gpu}`, `{env_NCCL_ALGO}`) or a function of the state. `at` is the setting to point
-    at, `fix` the remedies. `severity` replaces what the effect implies.
+    at, `fix` the remedies (several changes at once in a tuple). `severity` replaces what the effect implies.
 
     `bad` is a command line that the row hits, with what surrounds it after an @: `--tp-size 6 @ 0.5.9 8x-h200
     qwen3-32b` (version, hardware, model, `NAME=value` of the environment). `good` is one that it does not hit: other
@@ -190,7 +190,7 @@ class Row(NamedTuple):
     origin: str = ENGINE_DEFAULT
     says: str | Callable[[Any], str] | None = None
     at: str | None = None
-    fix: tuple[Set, ...] = ()
+    fix: tuple[Set | tuple[Set, ...], ...] = ()
     stage: str | None = None
     source: str = ""
     bad: str | None = None
@@ -237,8 +237,8 @@ class Event(NamedTuple):
     message: str = ""
     reads: tuple[str, ...] = ()
     data: Mapping[str, object] = {}
-    fixes: tuple[tuple[Set, Any], ...] = ()
-    """Each remedy with its value worked out on the state that the row saw."""
+    fixes: tuple[tuple[tuple[Set, Any], ...], ...] = ()
+    """Each remedy: its changes with their values worked out on the state that the row saw."""
 
     @property
     def overrides(self) -> bool:
@@ -350,11 +350,12 @@ def _message(state: State, row: Row) -> str:
     return row.says(state) if callable(row.says) else row.says.format_map(_Shown(state))
 
 
-def _fixes(state: State, row: Row) -> tuple[tuple[Set, Any], ...]:
+def _fixes(state: State, row: Row) -> tuple[tuple[tuple[Set, Any], ...], ...]:
     fixes = []
     for remedy in row.fix:
+        changes = (remedy,) if isinstance(remedy, Set) else remedy
         try:
-            fixes.append((remedy, remedy.value(state) if callable(remedy.value) else remedy.value))
+            fixes.append(tuple((change, change.value(state) if callable(change.value) else change.value) for change in changes))
         except Unknown:
             continue
     return tuple(fixes)

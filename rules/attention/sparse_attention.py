@@ -15,10 +15,11 @@ sglang srt/server_args.py `_set_default_nsa_kv_cache_dtype`, 0.5.5.post3 to 0.5.
 
 from preflight.engines.sglang.attention import uses_dsa
 from preflight.engines.sglang.facts import at_least, on_amd, sm
-from preflight.engines.steps import REFUSES, Row, Set, State, Topic
+from preflight.engines.steps import REFUSES, WARNS, Row, Set, State, Topic
 
 TOPIC = Topic("ATT010", "sparse-attention-kv-dtype", "sglang", "model")
 _SOURCE = "srt/arg_groups/overrides.py"
+_SPARSE = ("nsa", "dsa", "ascend", "intel_xpu")
 
 
 def _tilelang(s: State) -> str | None:
@@ -46,6 +47,21 @@ ROWS = (
         fix=(Set("kv-cache-dtype", "auto"),),
         source=_SOURCE,
         order=23,
+    ),
+    Row(
+        "A25-generic",
+        WARNS,
+        when=lambda s: s.given("attention-backend") and s.attention_backend not in _SPARSE and uses_dsa(s),
+        versions="0.5.5..",
+        says="attention-backend {attention_backend} is not made for this model's sparse attention, and is known to fail while "
+        "graphs are "
+        "captured. Leave the backend to the engine.",
+        at="attention-backend",
+        fix=(Set("attention-backend", None),),
+        source="srt/layers/attention/attention_registry.py",
+        bad="--tp-size 8 --attention-backend triton @ 0.5.9 8x-h200 deepseek-v3.2",
+        good="--no:attention-backend",
+        order=26,
     ),
     Row(
         "A25-v4",

@@ -11,7 +11,8 @@ attn-dp-size N and dp-size 1, with a deprecation warning.
 sglang 0.5.23 srt/arg_groups/parallel_hook.py `handle_deprecated_dp_attention`.
 """
 
-from preflight.engines.steps import FILE, SETS, WARNS, Row, Topic
+from preflight.diagnostics import SAFE
+from preflight.engines.steps import FILE, SETS, WARNS, Row, Set, Topic
 
 TOPIC = Topic("PAR004", "deprecated-dp-attention", "sglang", "early")
 
@@ -24,6 +25,7 @@ ROWS = (
         says="enable-dp-attention with dp-size {dp_size} is deprecated: it means attn-dp-size {dp_size} and dp-size 1. Write "
         "--attn-dp-size {dp_size} in place of both.",
         at="enable-dp-attention",
+        fix=((Set("attn-dp-size", lambda s: s.dp_size, SAFE), Set("dp-size", None), Set("enable-dp-attention", None)),),
         source="srt/arg_groups/parallel_hook.py handle_deprecated_dp_attention",
         bad="--tp-size 8 --dp-size 8 --enable-dp-attention @ 0.5.23 8x-h200 deepseek-v3",
         good="--tp-size 8 --attn-dp-size 8 @ 0.5.23 8x-h200 deepseek-v3",

@@ -44,6 +44,7 @@ ROWS = (
         value=True,
         says="pp-size {pp_size} turns the overlap schedule off: the CPU no longer prepares the next batch while the GPU works.",
         at="pp-size",
+        fix=((Set("tp-size", lambda s: s.tp_size * s.pp_size), Set("pp-size", 1)),),
         source="srt/server_args.py _handle_pipeline_parallelism",
         bad="--tp-size 4 --pp-size 2 @ 0.5.9 8x-h100-80 llama-3.1-8b",
         good="--pp-size 1",

@@ -5,6 +5,7 @@ Read in the wheels 0.4.6.post5 to 0.5.23: srt/server_args.py, srt/arg_groups/, s
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from preflight.engines.steps import State
@@ -44,7 +45,12 @@ _EAGLE_FAMILY = frozenset({"EAGLE", "EAGLE3", "NEXTN", "STANDALONE"})
 
 def at_least(s: State, version: str) -> bool:
     """Whether the launch's release is `version` or later."""
-    return s.version >= tuple(map(int, version.split(".")))
+    return s.version >= _numbers(version)
+
+
+@lru_cache(maxsize=64)
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def splits(whole: int, parts: int) -> bool:
