@@ -59,16 +59,15 @@ def gpu_numbers(launch: Launch) -> tuple[str, ...]:
     return seen[spread.first : spread.first + spread.step * spread.ranks : spread.step]
 
 
-_METRICS = re.compile(r"metric|prom|monitor", re.I)
-_NUMBER = re.compile(r"\d+")
+_METRICS = ("metric", "prom", "monitor")
 
 
 def is_for_metrics(port: Port) -> bool:
-    return port.name is not None and _METRICS.search(port.name) is not None
+    return port.name is not None and any(word in port.name.lower() for word in _METRICS)
 
 
 def opens(launch: Launch, number: int) -> bool:
     """Whether the launch may listen on a port: its own, or any number that its command holds."""
     if number == launch.engine.listens(launch).port:
         return True
-    return any(str(number) in _NUMBER.findall(token.text) for token in launch.site.argv)
+    return any(str(number) in re.findall(r"\d+", token.text) for token in launch.site.argv)

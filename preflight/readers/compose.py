@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from preflight.launch import UNKNOWN_STATE, EnvVar, LaunchSite, Port, Surroundings, Token
+from preflight.launch import EnvVar, LaunchSite, Port, Surroundings, Token
 from preflight.readers.container import container_sites, list_arguments, node_token, variable
 from preflight.readers.counts import count
 from preflight.readers.devices import device_count, device_numbers, published
@@ -62,12 +62,17 @@ def _around(service: Mapping) -> Surroundings:
 
 _SETS = re.compile(
     r"(?:^|[\n;&|({]|\b(?:then|do|else|export|local|readonly|declare)\b)[ \t]*"
-    r"(?:([A-Za-z_]\w*)=(?![^\s;&|]*\$\{?\1\b)|for[ \t]+([A-Za-z_]\w*)[ \t]+in\b)"
+    r"(?:([A-Za-z_]\w*)=[^\s;&|]*|for[ \t]+([A-Za-z_]\w*)[ \t]+in\b)"
 )
 
 
+_SOURCES = re.compile(r"^[ \t]*(?:source|\.)[ \t]+\S", re.M)
+
+
 def _swallowed(node: Node | None) -> Iterator[Located[str]]:
-    """`$X` in a script that sets X itself: compose puts its own X, mostly nothing, in its place."""
+    """`$X` in a script that sets X itself: compose puts its own X, mostly nothing, in its place. A name that starts with an
+    underscore is a script's own: a file that is sourced before sets it.
+    """
     scripts = node.items if isinstance(node, Sequence) else (node,)
     for item in scripts:
         if not isinstance(item, Scalar) or "$" not in item.value:
@@ -76,9 +81,14 @@ def _swallowed(node: Node | None) -> Iterator[Located[str]]:
         value = script.text.value
         sets: dict[str, int] = {}
         for match in _SETS.finditer(value):
-            sets.setdefault(match.group(1) or match.group(2), match.end())
+            name = match.group(1) or match.group(2)
+            own = any(region.name == name and match.start() <= region.start < match.end() for region in script.regions)
+            if not own:  # else it passes compose's value on, as in `X=${X:-1}`
+                sets.setdefault(name, match.end())
+        sourced = _SOURCES.search(value)
         for region in script.regions:
-            if region.state == UNKNOWN_STATE and sets.get(region.name, len(value)) <= region.start:
+            private = sourced is not None and region.name.startswith("_") and sourced.end() <= region.start
+            if private or sets.get(region.name, len(value)) <= region.start:
                 yield Located(region.name, script.text.place_of(region.start, region.end))
 
 

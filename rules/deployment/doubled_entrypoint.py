@@ -42,14 +42,19 @@ _DOUBLED = "image + "
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
     entry = launch.site.entry
-    if entry is None or not entry.value.startswith(_DOUBLED):
+    if entry is None:
         return
+    place, command = entry.place, entry.value.removeprefix(_DOUBLED)
+    if command == entry.value:
+        first = launch.site.argv[0] if launch.site.argv else None
+        if entry.value != "image" or first is None or first.value != "serve":
+            return
+        place, command = first.place, "serve"
     proven = launch.site.image is not None and official(launch)
-    command = entry.value.removeprefix(_DOUBLED)
     yield Finding(
         f"{command} is handed to an image whose entrypoint already starts the server, which takes it for arguments and refuses "
         "them. Give the arguments alone, or replace the entrypoint (`command` in Kubernetes, `entrypoint` elsewhere).",
-        entry.place,
+        place,
         severity=ERROR if proven else WARNING,
         stage="arguments" if proven else None,
         data={"command": command},

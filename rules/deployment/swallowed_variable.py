@@ -1,7 +1,8 @@
 """Compose fills in a variable that the shell script was to set.
 
 ## What it does
-Looks for `$X` in a script of a compose file that sets X itself.
+Looks for `$X` in a script of a compose file that sets X itself, or sources a file before and means a name with an underscore in
+front, which is by custom a script's own.
 
 ## Why
 Compose replaces `$X` and `${X}` in every text before a shell sees it, with its own X: mostly nothing. The script's value never
@@ -46,8 +47,8 @@ def check(launch: Launch) -> Iterator[Finding]:
         if name.value not in seen:
             seen.add(name.value)
             yield Finding(
-                f"Compose puts its own {name.value}, mostly nothing, in place of the ${name.value} that the script sets. Write "
-                f"$${name.value}.",
+                f"Compose puts its own {name.value}, mostly nothing or a default, in place of the one that the script sets. "
+                "Double the dollar.",
                 name.place,
                 data={"variable": name.value},
             )

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import NOTE, Finding, Rule
 from preflight.engines.base import Launch
-from preflight.readers.images import moves
 from preflight.rule import rule
 
 META = Rule("VER050", "mutable-image-tag", NOTE)
@@ -31,7 +30,11 @@ META = Rule("VER050", "mutable-image-tag", NOTE)
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
     image = launch.site.image
-    if image is not None and launch.site.version is None and moves(image.value):
+    if image is None or launch.site.version is not None:
+        return
+    from preflight.readers.images import moves  # a launch file has no image, and no need of its reader
+
+    if moves(image.value):
         yield Finding(
             f"{image.value} is another image after every release of {launch.engine.title}, and the flags that it takes change "
             "with it. Use a tag with a version.",

@@ -249,6 +249,8 @@ def test_a_doubled_entrypoint_in_every_kind() -> None:
     assert codes("docker run --gpus all vllm/vllm-openai:v0.20.0 vllm serve m\n", "run.sh") == [("FLG050", "error")]
     assert codes(pod("args: [vllm, serve, m]", image="vllm/vllm-openai:v0.20.0")) == [("FLG050", "error")]
     assert codes(pod("command: [vllm, serve, m]", image="vllm/vllm-openai:v0.20.0")) == []
+    assert codes("docker run --gpus all vllm/vllm-openai:v0.20.0 serve m\n", "run.sh") == [("FLG050", "error")]
+    assert codes("docker run --gpus all vllm/vllm-openai:v0.20.0 m --served-model-name serve\n", "run.sh") == []
     assert codes("docker run --entrypoint vllm vllm/vllm-openai:v0.20.0 serve m\n", "run.sh") == []
     assert codes("docker run my/vllm-openai:1 vllm serve m\n", "run.sh") == [("FLG050", "warning")]
 
@@ -289,6 +291,10 @@ def test_compose_swallows_only_what_the_script_sets() -> None:
 """
     assert codes(text.replace("SCRIPT", "N=2; echo $N")) == [("CFG053", "warning")]
     assert codes(text.replace("SCRIPT", "for x in a b; do echo ${x}; done")) == [("CFG053", "warning")]
+    assert codes(text.replace("SCRIPT", "N=4; echo ${N:-2}")) == [("CFG053", "warning")]
+    assert codes(text.replace("SCRIPT", "source /detect.sh\n        test ${_FOUND:-0} = 1")) == [("CFG053", "warning")]
+    assert codes(text.replace("SCRIPT", "source /detect.sh; echo $MODEL")) == []
+    assert codes(text.replace("SCRIPT", "N=${N:-2}; echo ${N:-2}")) == []
     assert codes(text.replace("SCRIPT", "echo ${N:-2} $HOME")) == []
     assert codes(text.replace("SCRIPT", "N=2; echo $$N")) == []
     assert codes(text.replace("SCRIPT", "export N=${N}; echo done")) == []
