@@ -151,6 +151,10 @@ def _sentence(parts: list[str]) -> str:
     return text[0].upper() + text[1:]
 
 
+_HARMLESS = ("deprecated", "duplicate")
+"""What the parser says of a command line that it takes all the same."""
+
+
 def _newest_that_accepts(topic: Topic, resolved: Resolver) -> str | None:
     """Where the version is not given: the newest read release that does not refuse for this topic."""
     read = set(resolved.engine.read)
@@ -159,6 +163,8 @@ def _newest_that_accepts(topic: Topic, resolved: Resolver) -> str | None:
         if version is None or version not in read:
             continue
         launch = resolved.at(resolved.versions._replace(version=version, text=text))
+        if any(problem.kind not in _HARMLESS for problem in launch.problems):
+            continue  # a release that does not know the flags accepts nothing
         if not any(event.topic == topic and event.row.effect in (REFUSES, DIES) for event in launch.trace):
             return text
     return None
