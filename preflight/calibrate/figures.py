@@ -10,7 +10,7 @@ from preflight.engines.steps import UNKNOWN
 from preflight.engines.versions import parse_version
 from preflight.logs.boot import AFTER, BEFORE, DRAFT, FAILED, KV_CACHE, WEIGHTS, Boot
 from preflight.logs.document import LogDocument
-from preflight.logs.site import OBSERVED_KEYS, launch_of, profile_of, version_of
+from preflight.logs.site import OBSERVED_KEYS, launch_of, printed_settings, profile_of, version_of
 from preflight.profiles.find import find_model
 
 
@@ -136,8 +136,9 @@ def _differences(boot: Boot, document: LogDocument, launch: Launch, names: Seque
     logged = launch_of(boot, document)
     if logged is None:
         return
+    printed = printed_settings(boot, logged.launch.version.text)
     for name in names:
-        there, here = logged.launch.value(name), launch.value(name)
+        there, here = printed.get(name, logged.launch.value(name)), launch.value(name)
         if there is UNKNOWN or here is UNKNOWN or there is None or here is None:
             continue
         if there != here and not (isinstance(there, float) and abs(there - float(here)) < 5e-4):

@@ -75,7 +75,7 @@ def _settings(found: Comparison) -> Iterator[str]:
     else:
         yield f"{'Settings that differ':<{_COLUMN + 2}}{'A':<{_COLUMN}}B"
         for one in found.settings:
-            left, right = f"{shown(one.a)} ({one.a_by})", f"{shown(one.b)} ({one.b_by})"
+            left, right = _who(one.a, one.a_by), _who(one.b, one.b_by)
             yield f"  {one.name:<{_COLUMN}}{left:<{_COLUMN - 1}} {right}"
     if found.others:
         yield f"  and {found.others} more whose defaults differ between the releases, without a change of memory"
@@ -84,6 +84,10 @@ def _settings(found: Comparison) -> Iterator[str]:
         yield f"{'Environment that differs':<{_COLUMN + 2}}{'A':<{_COLUMN}}B"
         for name, first, second in found.environment:
             yield f"  {name:<{_COLUMN}}{_variable(found.a, first):<{_COLUMN - 1}} {_variable(found.b, second)}"
+
+
+def _who(value: Any, by: str) -> str:
+    return shown(value) if value is None else f"{shown(value)} ({by})"
 
 
 def _variable(side: Side, value: str | None) -> str:
@@ -148,6 +152,7 @@ def _ledger(a: Side, b: Side) -> Iterator[tuple[str, Cell | None, Cell | None]]:
         ("free after loading", "free_after_load", "free_after_load"),
         ("kept back", "reserved", ""),
         ("rest for the KV cache", "rest", ""),
+        ("KV cache", "kv_cache", "kv_cache"),
         ("CUDA graphs", "graphs", "graphs"),
     ):
         cells = []

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from preflight.catalog.load import load
 from preflight.diagnostics import Diagnostic, Severity
 from preflight.engines.base import Launch
 from preflight.engines.resolve import NO_CONTEXT, Context
@@ -16,7 +14,7 @@ from preflight.lint import Resolved
 from preflight.logs.boot import FAILED, STARTED, Boot
 from preflight.logs.document import document_of
 from preflight.logs.lint import lint_boots
-from preflight.logs.site import launch_of, model_of, profile_of, version_of
+from preflight.logs.site import launch_of, model_of, printed_settings, profile_of, version_of
 from preflight.memory.budget import Budget
 
 
@@ -44,35 +42,18 @@ class Side(NamedTuple):
 
     def value(self, name: str) -> Any:
         """As the log prints it, else as it resolves; None, False and empty lists are all "unset"."""
-        value = self.printed[name] if name in self.printed else self.launch.value(name)
+        if name in self.printed:
+            value = self.printed[name]
+        elif self.boot is not None and not self.boot.resolved and self.boot.complete:
+            value = self.launch.known(name)  # the whole command line is there: what it does not give is not given
+        else:
+            value = self.launch.value(name)
         return None if value is not UNKNOWN and (value is False or value in ([], (), {}, "")) else value
 
     def given(self, name: str) -> bool:
         """Whether somebody set it: on the command line, or as a log shows what came out."""
         setting = self.launch.settings.get(name)
         return name in self.printed or (setting is not None and (setting.given or setting.origin == OBSERVED))
-
-
-@lru_cache(maxsize=8)
-def _settings_of(engine: str, release: str) -> Mapping[str, str]:
-    """Stable names by the names that the engine prints."""
-    try:
-        table = load(engine).at(release)
-    except (OSError, ValueError):
-        table = None
-    if table is None:
-        return {}
-    return {flag.field: flag.setting for flag in table.flags() if flag.writes == flag.setting and not flag.deprecated}
-
-
-def printed_settings(boot: Boot, release: str) -> dict[str, Any]:
-    names = _settings_of(boot.engine, release)
-    found: dict[str, Any] = {}
-    for name, value in boot.settings.items():
-        stable = names.get(name)
-        if stable is not None and not isinstance(value, dict):
-            found[stable] = value
-    return found
 
 
 def of_resolved(resolved: Resolved) -> Side:

@@ -6,8 +6,11 @@ v1/core/kv_cache_utils.py, entrypoints. What is matched is the tail of a line, b
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import re
+import stat
 from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
@@ -27,7 +30,9 @@ _N = r"(-?\d+(?:\.\d+)?)"
 
 
 def read_log(path: str) -> list[Boot]:
-    """The boots in the order of their first lines. Raises OSError."""
+    """The boots in the order of their first lines. Raises OSError; a pipe or a device, which may never end, is not opened."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "no regular file", path)
     with open(path, "rb") as file:
         return read_stream(file)
 

@@ -117,6 +117,27 @@ def flags_of(boot: Boot, release: str | None) -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=8)
+def _names(engine: str, release: str) -> Mapping[str, str]:
+    """Stable names by the names that the engine prints."""
+    catalogue = _catalogue(engine)
+    table = None if catalogue is None else catalogue.at(release)
+    if table is None:
+        return {}
+    return {flag.field: flag.setting for flag in table.flags() if flag.writes == flag.setting and not flag.deprecated}
+
+
+def printed_settings(boot: Boot, release: str) -> dict[str, Any]:
+    """What the log shows by stable names; where the engine's flags are not known, by its own names in kebab case."""
+    names = _names(boot.engine, release)
+    found: dict[str, Any] = {}
+    for name, value in boot.settings.items():
+        stable = names.get(name) if names else name.replace("_", "-")
+        if stable is not None and not isinstance(value, dict):
+            found[stable] = value
+    return found
+
+
 def _same(value: Any, flag: Flag) -> bool:
     default = flag.default if flag.default is not None else flag.fallback
     return bool(value == default or (isinstance(value, list | tuple) and not value))

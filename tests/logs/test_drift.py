@@ -11,7 +11,7 @@ import pytest
 import tomli
 
 from tests.command import run_cli
-from tests.logs.writing import BASE, RANK, sglang
+from tests.logs.writing import BASE, RANK, sglang, vllm
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mystery"
 
@@ -160,3 +160,43 @@ def test_figures_of_another_release_are_not_used(mystery: Path) -> None:
     (data,) = json.loads(run_cli("explain", "--format", "json", "launch.toml").stdout)["launches"]
     assert data["measured"] == []
     assert data["memory"]["free_after_load"]["low"] < data["memory"]["free_after_load"]["high"] - 0.1
+
+
+def test_a_baseline_that_may_never_end_is_not_opened(mystery: Path) -> None:
+    path = mystery / "launch.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("good.log", "/dev/zero"), encoding="utf-8")
+    assert [one["code"] for one in found("--select", "DRF", "launch.toml")] == ["DRF001"]
+
+
+def test_a_baseline_that_failed_is_no_baseline(mystery: Path) -> None:
+    path = mystery / "launch.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("good.log", "bad.log"), encoding="utf-8")
+    (one,) = found("--select", "DRF", "launch.toml")
+    assert (one["code"], "a boot that failed" in one["message"]) == ("DRF001", True)
+
+
+def test_a_baseline_of_another_model_is_said(mystery: Path) -> None:
+    path = mystery / "launch.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("kimi-k2.5-int4", "qwen3-8b"), encoding="utf-8")
+    (one,) = found("--select", "DRF", "launch.toml")
+    assert "of another model" in one["message"]
+
+
+def test_a_fix_and_other_settings_without_memory_are_one_note(mystery: Path) -> None:
+    path = mystery / "launch.toml"
+    text = path.read_text(encoding="utf-8").replace("0.55", "0.88")
+    path.write_text(text.replace("[baseline]", 'schedule-policy = "lpm"\n\n[baseline]'), encoding="utf-8")
+    data = json.loads(run_cli("lint", "--select", "DRF", "--format", "json", "launch.toml").stdout)
+    assert [(one["code"], one["severity"]) for one in data["diagnostics"]] == [("DRF003", "note")]
+    assert "schedule-policy fcfs → lpm" in data["diagnostics"][0]["message"]
+
+
+def test_command_lines_of_vllm_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "\n".join(vllm("0.20.2", 2))
+    Path("a.log").write_text(text, encoding="utf-8")
+    changed = text.replace("'gpu_memory_utilization': 0.85", "'gpu_memory_utilization': 0.9, 'max_num_seqs': 64")
+    Path("b.log").write_text(changed, encoding="utf-8")
+    found = {one["name"]: (one["a"]["value"], one["b"]["value"]) for one in compared("a.log", "b.log")["settings"]}
+    assert found["gpu-memory-utilization"] == (0.85, 0.9)
+    assert [value for name, value in found.items() if name.startswith("max-") and value[1] == 64]

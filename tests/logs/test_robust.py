@@ -156,3 +156,12 @@ def test_lint_of_a_large_log_stays_small(tmp_path: Path) -> None:
     status, peak_kib = run.stderr.split()
     assert status == "0"
     assert int(peak_kib) < 60 * 1024
+
+
+def test_lint_of_other_files_loads_nothing_for_logs() -> None:
+    code = "import sys; from preflight.cli import main; main(['lint', 'examples/kimi-k2.5-8x96.launch.toml']); "
+    code += (
+        "print([name for name in sys.modules if name.startswith(('preflight.logs', 'preflight.drift', 'preflight.calibrate'))])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
