@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from preflight.diagnostics import ERROR, SAFE, UNSAFE, WARNING, Finding, Fix
 from preflight.engines.base import FlagProblem, Launch
+from preflight.launch import flag_index
 from preflight.text import Edit, Place, Span
 
 STALE = {"--enable-flashinfer": "a switch of early releases"}
@@ -23,10 +24,17 @@ def place(launch: Launch, problem: FlagProblem) -> Place:
     """From the first to the last token at fault; the launch's head where something is absent."""
     if problem.first < 0:
         return launch.head
-    start, end = launch.site.argv[problem.first].place, launch.site.argv[problem.last].place
+    start, end = launch.site.argv[_flag_of(launch, problem)].place, launch.site.argv[problem.last].place
     if start.document is not end.document or end.span.end < start.span.start:
         return start
     return Place(start.document, Span(start.span.start, end.span.end))
+
+
+def _flag_of(launch: Launch, problem: FlagProblem) -> int:
+    """The token of the flag whose value is at fault."""
+    if problem.kind not in ("wrong-type", "not-a-choice"):
+        return problem.first
+    return flag_index(launch.site.argv, problem.first)
 
 
 def finding(launch: Launch, problem: FlagProblem, fact: str, remedy: str, fixes: tuple[Fix, ...] = ()) -> Finding:

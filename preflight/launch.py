@@ -54,6 +54,14 @@ def token(text: Text) -> Token:
     return Token(text.value, text, text)
 
 
+def flag_index(argv: Sequence[Token], value: int) -> int:
+    """The word of the flag that the word at `value` belongs to: itself, or the last flag before it."""
+    for index in range(value, -1, -1):
+        if (argv[index].value or "").startswith("--"):
+            return index
+    return value
+
+
 class Editor(Protocol):
     """How flags are added to and taken from a launch, in its own syntax."""
 

@@ -28,13 +28,20 @@ class Selection(NamedTuple):
 
 
 EVERYTHING = Selection()
+ALL = "ALL"
+"""The selector of every rule: as a prefix it is empty, which no command line can say."""
 
 
 def selection(rules: Mapping[str, Rule], select: Iterable[str], extend: Iterable[str], ignore: Iterable[str]) -> Selection:
     """Raises UnknownSelector. Without `select` all rules are selected, so `extend` adds nothing then."""
     chosen = tuple(selectors(rules, select))
     more = tuple(selectors(rules, extend))
-    return Selection((*chosen, *more) if chosen else ("", *more), tuple(selectors(rules, ignore)))
+    dropped = tuple(selectors(rules, ignore))
+    return Selection(_prefixes((*chosen, *more) if chosen else (ALL, *more)), _prefixes(dropped))
+
+
+def _prefixes(chosen: Iterable[str]) -> tuple[str, ...]:
+    return tuple("" if one == ALL else one for one in chosen)
 
 
 def selectors(rules: Mapping[str, Rule], words: Iterable[str]) -> list[str]:
@@ -43,8 +50,8 @@ def selectors(rules: Mapping[str, Rule], words: Iterable[str]) -> list[str]:
 
 
 def selector(rules: Mapping[str, Rule], written: str) -> str:
-    if written.upper() in ("ALL", "*"):
-        return ""
+    if written.upper() in (ALL, "*"):
+        return ALL
     for rule in rules.values():
         if written.lower() in (rule.name, *rule.aliases):
             return rule.code

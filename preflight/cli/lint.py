@@ -30,6 +30,8 @@ def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -
         )
     except UnknownSelector as error:
         stderr.write(f"preflight: {error}\n")
+        if arguments.format == "json":  # whoever reads it can rely on it
+            write_report([], arguments, stdout, stderr)
         return COULD_NOT_RUN
     # A hook names every file there is: it is not asking about each.
     asked = () if arguments.force_exclude else arguments.paths
@@ -47,8 +49,8 @@ def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -
             return COULD_NOT_RUN if _failed(outcomes) else FINDINGS if changed else CLEAN
     # Fixed standard input goes where it came from, to the next of the pipe: the report makes room.
     filtering = arguments.fix and piped is not None
-    write_report(outcomes, arguments, stderr if filtering else stdout, stderr)
-    return _exit_code(outcomes, arguments.fail_on or session.fail_on or "error")
+    written = write_report(outcomes, arguments, stderr if filtering else stdout, stderr)
+    return COULD_NOT_RUN if not written else _exit_code(outcomes, arguments.fail_on or session.fail_on or "error")
 
 
 def _outcomes(session: Session, paths: list[str], piped: str | None, arguments: Namespace, stdin: BinaryIO) -> list[Outcome]:

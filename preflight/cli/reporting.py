@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from preflight.report.sarif import Description
 
 
-def write_report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, stderr: TextIO) -> None:
+def write_report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, stderr: TextIO) -> bool:
+    """False where the file that was asked for cannot be written: the report goes to `stdout` then."""
     report = Report(
         in_order(diagnostic for outcome in outcomes for diagnostic in outcome.diagnostics),
         files=sum(outcome.counts for outcome in outcomes),
@@ -31,9 +32,15 @@ def write_report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, 
         width=width_of(stdout, os.environ),
     )
     text = renderer(arguments.format or "text")(report, _for_hosts(options) if arguments.format in HOSTS else options)
+    written = True
     if arguments.output_file:
-        save(arguments.output_file, text)
-    else:
+        try:
+            save(arguments.output_file, text)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            stderr.write(f"preflight: the report cannot be written to {arguments.output_file}: {why}\n")
+            written = False
+    if not arguments.output_file or not written:
         write(stdout, text)
     if arguments.statistics and arguments.format not in (None, "text", "concise"):
         from preflight.report.statistics import table
@@ -41,6 +48,7 @@ def write_report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, 
         stderr.write("".join(f"{line}\n" for line in table(report)))
     if arguments.format is None and os.environ.get("GITHUB_ACTIONS") == "true":
         write(stdout, renderer("github")(report, _for_hosts(options)))
+    return written
 
 
 def _for_hosts(options: Options) -> Options:

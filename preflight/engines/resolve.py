@@ -132,9 +132,21 @@ def choose_version(site: LaunchSite, engine: Engine, context: Context) -> tuple[
             located.place,
         )
         return _any_release(releases, None), Problem("VER001", finding)
+    if spec is not None and spec.exact is not None:
+        spec = _series(spec, releases) or spec
     if located is None or spec is None or spec.exact is None:
         return _any_release(releases, spec), None
     return _exact(spec, located, engine, releases)
+
+
+def _series(spec: VersionSpec, releases: Sequence[str]) -> VersionSpec | None:
+    """What `0.5` means where no release has that name: any release of 0.5."""
+    number = spec.text.lstrip("v")
+    if re.fullmatch(r"\d+\.\d+", number) is None or f"{number}.0" in releases or number in releases:
+        return None
+    series = parse_spec(f"{number}.*")
+    held = series is not None and any(series.holds(parse_version(text) or ()) for text in releases)
+    return series if held else None
 
 
 def _without_history(located: Located[str] | None) -> VersionChoice:

@@ -7,9 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 Version = tuple[int, ...]
-"""`0.5.12.post1` is (0, 5, 12, 1); a pre-release is lower than its release: `0.5.2rc0` is (0, 5, 2, -1)."""
+"""`0.5.12.post1` is (0, 5, 12, 1); a pre-release is lower than its release: `0.5.2rc0` is (0, 5, 2, -1).
+What a build adds for its CUDA, `+cu129` or `-cu129`, says nothing of the release."""
 
-_VERSION = re.compile(r"v?(\d{1,6}(?:\.\d{1,6}){1,3})(?:\.post(\d{1,6})|(\.?(?:rc|a|b|dev)\d*))?\Z", re.I)
+_BUILD = r"(?:\+[\w.]+|-cu\d+(?:-[a-z]+)?)?"
+_VERSION = re.compile(r"v?(\d{1,6}(?:\.\d{1,6}){1,3})(?:\.post(\d{1,6})|(\.?(?:rc|a|b|dev)\d*))?" + _BUILD + r"\Z", re.I)
 
 
 @lru_cache(maxsize=256)

@@ -1,10 +1,11 @@
 """Launch files: TOML that names an engine, lowered into the argv tokens that the engine would be given."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preflight.diagnostics import ERROR, Finding, Problem
+from preflight.diagnostics import ERROR, WARNING, Finding, Problem
 from preflight.launch import EnvVar, LaunchSite, Reading, Token
 from preflight.readers.launch_edit import Entry, LaunchEditor
 from preflight.readers.launch_keys import ENGINES, LAUNCH, TABLE, TABLES
@@ -108,6 +109,7 @@ class _Launches:
                 self.problems.append(wrong_type(entry, name, "a table", f"Write [{name}] and its keys below it."))
             elif name == "flags":
                 flags = entry
+                self.problems += [problem for flag, value in entry.entries.items() for problem in _not_numbers(flag, value)]
             elif name == "env":
                 env = self._env(entry)
             else:
@@ -229,6 +231,14 @@ def _lower(name: str, item: Item, editable: bool) -> Iterable[Token]:
         return
     for element in item.elements if item.elements is not None else [item]:
         yield _value(element, editable)
+
+
+def _not_numbers(name: str, item: Item) -> Iterable[Problem]:
+    """Values that TOML can write and that no flag has a use for."""
+    for element in item.elements if item.elements is not None else [item]:
+        if isinstance(element.value, float) and not math.isfinite(element.value):
+            message = f"{name} is not a finite number. Give the number as it is, or remove the key."
+            yield Problem("UNT006", Finding(message, element.place, ERROR if math.isnan(element.value) else WARNING))
 
 
 def _word(text: Text, editable: bool) -> Token:

@@ -14,7 +14,7 @@ from preflight.catalog.values import UNKNOWN as NOT_READ
 from preflight.engines.base import FlagProblem, FlagUse, Parsing
 from preflight.engines.steps import ENGINE_DEFAULT, FILE, INLINE_DEFAULT, NOT_KNOWN, UNKNOWN, Setting
 from preflight.engines.versions import Version
-from preflight.launch import DEFAULT, LaunchSite, Token
+from preflight.launch import DEFAULT, LaunchSite, Token, flag_index
 from preflight.text import Place, Span
 
 
@@ -140,7 +140,7 @@ def _is_placeholder(word: Token) -> bool:
 
 def _as_typed(problem: Problem, site: LaunchSite) -> str:
     """The flag as it is written; its first spelling where that cannot be seen."""
-    written = (site.argv[min(problem.words)].value or "").partition("=")[0] if problem.words else ""
+    written = (site.argv[flag_index(site.argv, min(problem.words))].value or "").partition("=")[0] if problem.words else ""
     if problem.flag is None or written in problem.flag.spellings:
         return written if problem.flag is not None else ""
     return problem.flag.spellings[0]
