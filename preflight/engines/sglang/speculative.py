@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from preflight.engines.sglang.facts import algorithm, at_least, speculation
-from preflight.engines.steps import SETS, Row, State, Unknown
+from preflight.engines.steps import MODEL_OVERRIDE, SETS, Row, State, Unknown
 
 _BUILT_IN_DRAFT = (
     # architecture, first release (major.minor.patch) whose checkpoints need no draft path
@@ -149,7 +149,23 @@ def undecided(s: State) -> bool:
 
 _SOURCE = "srt/server_args.py, speculative handler (0.5.15: srt/arg_groups/speculative_hook.py)"
 
+_LAYERED = frozenset({"MiMoV2FlashForCausalLM", "MiMoV2ForCausalLM", "Step3p5ForCausalLM", "Step3p7ForConditionalGeneration"})
+"""Models with several layers for next tokens, which draft one token each."""
+
+
 SPECULATIVE_ROWS = (
+    Row(
+        "S19",
+        SETS,
+        when=lambda s: s.speculative_algorithm == "EAGLE" and s.model.architecture in _LAYERED,
+        versions="0.5.8..",
+        sets="enable-multi-layer-eagle",
+        value=True,
+        origin=MODEL_OVERRIDE,
+        source="srt/arg_groups/overrides.py",
+        step="model",
+        order=35,
+    ),
     Row(
         "S11",
         SETS,
