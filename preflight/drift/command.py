@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from preflight.calibrate.figures import choose_boot
+from preflight.calibrate.figures import choose_boot, fitted
 from preflight.cli.files import Unreadable, may_be_log, read_file
 from preflight.cli.session import Choice, Session
 from preflight.drift.compare import differences, effects, environments, telling, unseen
@@ -12,8 +12,10 @@ from preflight.drift.render import Comparison, as_data, as_text
 from preflight.drift.sides import Side, of_boot, of_resolved
 from preflight.engines.base import Launch
 from preflight.lint import lint_document
-from preflight.logs.boot import Boot
+from preflight.logs.boot import AFTER, BEFORE, Boot
+from preflight.logs.document import document_of
 from preflight.logs.reader import read_log
+from preflight.logs.site import located
 from preflight.logs.sniff import holds_boot
 
 
@@ -35,10 +37,11 @@ def diff(first: str, second: str, format: str) -> Answer:
         a, b = _pair(first, second, boots, launches, notes)
     except _Cannot as error:
         return Answer("", (*notes, str(error)), failed=True)
+    own, b = b, _measured_by(a, b)
     found = differences(a, b)
     moved = list(effects(a, b, found))
     shown, others = telling(a, b, found, moved)
-    comparison = Comparison(a, b, shown, others, moved, environments(a, b), unseen(a, b))
+    comparison = Comparison(a, b, shown, others, moved, environments(a, b), unseen(a, b), own is not b)
     if a.launch.engine.name != b.launch.engine.name:
         notes.append(f"{a.path} is of {a.launch.engine.title}, {b.path} of {b.launch.engine.title}: settings are not compared.")
     if format == "json":
@@ -85,6 +88,20 @@ def _of_boot(path: str, boot: Boot | None, other: Launch | None) -> Side:
     if side is None:
         raise _Cannot(f"{path} shows no settings that can be compared.")
     return side
+
+
+def _measured_by(a: Side, b: Side) -> Side:
+    """A launch that has no figures of its own, judged by those of the boot it is compared with, where they fit it."""
+    if a.boot is None or b.boot is not None or b.launch.tables.get("observed"):
+        return b
+    document = b.launch.site.document
+    fits = {entry.key for entry in fitted(a.boot, document_of(a.path, [a.boot.excerpts]), b.launch).entries}
+    figures = {key: located(a.path, a.boot.figures[key]) for key in (BEFORE, AFTER) if key in fits}
+    if len(figures) < 2:
+        return b
+    context = Session(Choice()).circumstances(b.path)[0]
+    result = lint_document(document, context._replace(tables={**context.tables, "observed": figures}))
+    return next((of_resolved(one) for one in result.launches if one.launch.head == b.launch.head), b)
 
 
 def _chosen(mine: list[Side], others: list[Side], boot: Boot | None, path: str, notes: list[str]) -> Side:

@@ -26,6 +26,8 @@ class Comparison(NamedTuple):
     effects: list[Effect]
     environment: list[tuple[str, str | None, str | None]]
     unseen: list[Unseen]
+    borrowed: bool = False
+    """Whether B has no figures of its own and is judged by those of A's boot."""
 
 
 def as_text(found: Comparison) -> str:
@@ -40,6 +42,8 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield from _settings(found)
     yield from _effects(found)
     yield from _memory(a, b)
+    if found.borrowed:
+        yield "  B is judged by the free memory that A measured: engine, model and parallel sizes are the same."
     for letter, side in (("A", a), ("B", b)):
         yield from _findings(letter, side)
     yield ""
@@ -186,6 +190,7 @@ def as_data(found: Comparison) -> dict[str, Any]:
             }
             for one in found.settings
         ],
+        "b_uses_figures_of_a": found.borrowed,
         "other_defaults": found.others,
         "explained_by": [one.what for one in culprits(found.a, found.effects)],
         "environment": [{"name": name, "a": first, "b": second} for name, first, second in found.environment],

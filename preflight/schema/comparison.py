@@ -89,6 +89,8 @@ class DiffOutput(Model):
     a: Side
     b: Side
     settings: list[Setting]
+    b_uses_figures_of_a: bool
+    """B has no measured figures of its own, and those of A's boot fit it."""
     other_defaults: int = Field(ge=0)
     """Settings whose defaults differ between the releases, without a change of memory."""
     explained_by: list[str]
