@@ -14,6 +14,7 @@ from preflight.readers.editing import Argument, SlotEditor
 from preflight.readers.images import image_versions, parse_image, pinned_version
 from preflight.readers.script import Script, Use
 from preflight.readers.shellcodec import ScriptCodec, quoting_of
+from preflight.readers.shellenv import variables
 from preflight.readers.shellparse import parse
 from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Command, Heredoc, Program
@@ -23,6 +24,7 @@ from preflight.text import VERBATIM, Document, Located, Place, Text
 
 _DEPTH = 6
 _DEVICES = re.compile(r"(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES\Z")
+_ENDS = re.compile(r"(?:^|[_-])(?:p?kill|killall|wait|stop|shutdown|cleanup|teardown|fuser)(?:$|[_-])")
 _DEVICE_LIST = re.compile(r"\d+(?:,\d+)*\Z")
 _BACKGROUND = re.compile(r"[^\n;&|]*(?:>&\d[^\n;&|]*)*&(?![&>\d])")
 """From the last word of a command, over redirections, to the sign that it runs on in the background."""
@@ -89,12 +91,13 @@ def script_sites(
         use = Use(command.branch, command.start)
         arguments = scope.arguments(script, command.words, use)
         place = script.text.place_of(command.start, command.end)
-        local = context._replace(env=(*_exports(scope, use), *context.env, *_prefix(scope, command, use)))
+        local = context._replace(env=variables(scope, command, use, context.env))
         if context.extent is None:
             local = local._replace(extent=place)
-        if command.branch or _BACKGROUND.match(value, command.end):
+        background = _BACKGROUND.match(value, command.end) is not None
+        if command.branch or background:
             around = local.around
-            stays = around.stays or _BACKGROUND.match(value, command.end) is not None
+            stays = (around.stays or background) and not _ended(program, command, value)
             local = local._replace(around=around._replace(certain=around.certain and not command.branch, stays=stays))
         yield from command_sites(arguments, scope, use, local, depth)
 
@@ -306,37 +309,23 @@ def _pinned(program: Program, script: Script, context: Context) -> Context:
     return context._replace(versions=versions)
 
 
-def _exports(scope: Scope, use: Use) -> Iterator[EnvVar]:
-    for name, assignments in scope.assignments.items():
-        if not any(assignment.exported for assignment in assignments):
-            continue
-        reaching = scope.reaching(name, use)
-        if reaching and reaching[-1].value is not None:
-            yield _variable(scope, name, reaching[-1].value, reaching[-1].start, use, len(reaching) > 1)
-
-
-def _prefix(scope: Scope, command: Command, use: Use) -> Iterator[EnvVar]:
-    for assignment in command.prefix:
-        if assignment.value is not None:
-            yield _variable(scope, assignment.name, assignment.value, assignment.start, use, False)
-
-
-def _variable(scope: Scope, name: str, word: Word, start: int, use: Use, several: bool) -> EnvVar:
-    token = scope.single(scope.script, word, Use(use.branch, start))
-    if several:
-        token = token._replace(conditional=True)
-    return EnvVar(name, token, scope.script.text.place_of(start, start + len(name)))
+def _ended(program: Program, command: Command, value: str) -> bool:
+    """Whether the script may end what it started before it starts another one."""
+    for other in program.commands:
+        name = other.words[0].literal if other.words else None
+        second = other.words[1].literal if len(other.words) > 1 else None
+        ends = name is not None and (_ENDS.search(name) or (name in ("docker", "podman") and second in ("stop", "rm", "kill")))
+        if ends and other.start > command.end and ANCHOR.search(value, other.end):
+            return True
+    return False
 
 
 def _visible(env: Sequence[EnvVar]) -> Located[int] | None:
-    """GPUs by a literal list of visible devices."""
-    for variable in env:
-        token = variable.token
-        certain = token.value is not None and token.state == KNOWN and not token.conditional
-        if certain and _DEVICES.match(variable.name) and _DEVICE_LIST.match(token.value or ""):
-            assert token.value is not None
-            return Located(token.value.count(",") + 1, token.place)
-    return None
+    """GPUs by a literal list of visible devices; the last one counts."""
+    token = next((variable.token for variable in reversed(env) if _DEVICES.match(variable.name)), None)
+    if token is None or token.value is None or token.state != KNOWN or token.conditional:
+        return None
+    return Located(token.value.count(",") + 1, token.place) if _DEVICE_LIST.match(token.value) else None
 
 
 def _container(arguments: Sequence[Argument], image: int, options: Sequence[tuple[str, Token, int]], context: Context) -> Context:

@@ -391,3 +391,38 @@ def test_numbers_that_nobody_can_mean_break_nothing(path: str, text: str) -> Non
     result = lint_document(Document(path, text))
     assert result.internal_errors == ()
     assert not {one.rule.code for one in result.diagnostics} & {"PAR050", "PAR051", "PAR053"}
+
+
+# -- which variable counts, and what a script ends ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export CUDA_VISIBLE_DEVICES=0\nCUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve m -tp 4\n",
+        'if [ "$A" = b ]; then export CUDA_VISIBLE_DEVICES=0; fi\nvllm serve m -tp 4\n',
+        "export CUDA_VISIBLE_DEVICES=0\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\nvllm serve m -tp 4\n",
+        'export CUDA_VISIBLE_DEVICES="${GPUS:-0}"\nvllm serve m -tp 4\n',
+        "export CUDA_VISIBLE_DEVICES=$(pick)\nvllm serve m -tp 4\n",
+        TWO.replace("&\nCUDA", "&\nPID=$!\npython bench.py\nkill $PID\nCUDA"),
+        TWO.replace("&\nCUDA", "&\nwait\nCUDA"),
+        TWO.replace("&\nCUDA", "&\nstop_server\nCUDA"),
+        TWO.replace("=0 vllm serve b", "=1 vllm serve b").replace("CUDA_VISIBLE_DEVICES=0 ", "export CUDA_VISIBLE_DEVICES=0\n"),
+    ],
+)
+def test_silent_scripts(text: str) -> None:
+    assert codes(text, "run.sh") == []
+
+
+def test_a_wait_for_both_comes_too_late_to_keep_them_apart() -> None:
+    assert codes(f"{TWO.rstrip()} &\nwait\n", "run.sh") == [("PAR053", "warning")]
+
+
+def test_an_export_in_the_script_beats_the_containers_variable() -> None:
+    script = "export CUDA_VISIBLE_DEVICES=0,1,2,3; vllm serve m -tp 4"
+    text = pod(
+        f'command: [bash, -c, "{script}"]',
+        image="vllm/vllm-openai:v0.20.0",
+        extra='env: [{ name: CUDA_VISIBLE_DEVICES, value: "0" }]',
+    )
+    assert codes(text) == []
