@@ -39,7 +39,7 @@ def _facts(facts: dict[str, Any]) -> str:
             else value
         )
         lines.append(f"{key.replace('_', '-'):<24}{text}")
-    lines += [f"{'source of ' + group:<24}{text}" for group, text in facts.get("source", ())]
+    lines += [f"{'source of ' + group:<27} {text}" for group, text in facts.get("source", ())]
     return "\n".join(lines)
 
 

@@ -75,8 +75,9 @@ def summary(report: Report, options: Options) -> Iterator[str]:
         parts.append(plural(notes, "note") + ("" if options.notes else " (--notes)"))
     checked = f"{plural(report.files, 'file')} with {plural(report.launches, 'launch', 'es')}"
     yield ", ".join(parts) if parts else f"No findings in {checked}."
-    safe = sum(offered_fix(diagnostic, SAFE) is not None for diagnostic in report.diagnostics)
-    unsafe = sum(offered_fix(diagnostic, SAFE, UNSAFE) is not None for diagnostic in report.diagnostics) - safe
+    seen = list(shown(report, options))  # a fix of a note that is not shown would only puzzle
+    safe = sum(offered_fix(diagnostic, SAFE) is not None for diagnostic in seen)
+    unsafe = sum(offered_fix(diagnostic, SAFE, UNSAFE) is not None for diagnostic in seen) - safe
     if safe or unsafe:
         ways = ((safe, FIX_SWITCH[SAFE]), (unsafe, FIX_SWITCH[UNSAFE]))
         yield f"{safe + unsafe} fixable: " + ", ".join(f"{number} with {switch}" for number, switch in ways if number)

@@ -8,7 +8,8 @@ attention backend, given the `mamba-radix-cache-strategy` (`mamba-scheduler-stra
 A state sums up a whole prefix, so it can only be cached at the point where it was copied. `extra_buffer` copies it at
 intervals while decoding goes on; `no_buffer` copies it when nothing else runs: no overlap, single-token pages, no
 trtllm_mha, and before 0.5.15 no speculation. Up to 0.5.9 SGLang gives the radix cache up where they meet; 0.5.10 and
-0.5.12 refuse speculation; since 0.5.15 an explicit no_buffer is refused unless the overlap schedule is off as well.
+0.5.12 refuse speculation, and up to 0.5.10 pages of more than one token end the server after loading; since 0.5.15 an
+explicit no_buffer is refused unless the overlap schedule is off as well.
 
 ## Fix
 Unsafe: either the cache or the other has to go.
@@ -19,7 +20,7 @@ sglang 0.5.9 to 0.5.12 srt/server_args.py; 0.5.15 to 0.5.23 srt/arg_groups/mamba
 
 from preflight.engines.sglang.facts import at_least, on_amd
 from preflight.engines.sglang.hybrid import CHUNK, extra_buffer, shares_states, takes_snapshots, without_buffer
-from preflight.engines.steps import REFUSES, SETS, Row, Set, State, Topic
+from preflight.engines.steps import DIES, REFUSES, SETS, WARNS, Row, Set, State, Topic
 
 TOPIC = Topic("MEM040", "state-cache-conflict", "sglang", "model")
 
@@ -100,6 +101,41 @@ ROWS = (
         order=60,
         bad="--mamba-radix-cache-strategy no_buffer --tp-size 4 @ 0.5.23 4x-h200 qwen3-next-80b-a3b",
         good="--disable-overlap-schedule",
+    ),
+    Row(
+        "W1-pages",
+        DIES,
+        when=lambda s: (
+            s.given("page-size")
+            and s.page_size > 1
+            and without_buffer(s)
+            and not s.enable_hierarchical_cache
+            and s.disaggregation_mode == "null"
+        ),
+        versions="0.5.8..0.5.10",
+        says="page-size {page_size} with no_buffer: this model's cached states need single-token pages, and the prefix cache "
+        "refuses others after loading. Use page-size 1, or mamba-scheduler-strategy extra_buffer where the model has it.",
+        at="page-size",
+        fix=(Set("page-size", 1),),
+        stage="capture",
+        source="srt/mem_cache/mamba_radix_cache.py",
+        order=66,
+        bad="--page-size 64 --mamba-scheduler-strategy no_buffer --tp-size 4 @ 0.5.9 4x-h200 qwen3-next-80b-a3b",
+        good="--page-size 1",
+    ),
+    Row(
+        "W2-unused",
+        WARNS,
+        when=lambda s: extra_buffer(s) and shares_states(s) and s.disable_radix_cache,
+        versions="0.5.8..0.5.9",
+        says="mamba-scheduler-strategy extra_buffer serves the radix cache, which is off: it takes more states a request for "
+        "nothing. Leave it out.",
+        at="mamba-radix-cache-strategy",
+        fix=(Set("mamba-radix-cache-strategy", None),),
+        source="srt/server_args.py",
+        order=61,
+        bad="--disable-radix-cache --mamba-scheduler-strategy extra_buffer --tp-size 4 @ 0.5.9 4x-h200 qwen3-next-80b-a3b",
+        good="--no:mamba-scheduler-strategy",
     ),
     Row(
         "W2",
