@@ -9,7 +9,7 @@ from preflight.engines.base import Engine
 from preflight.engines.sglang import attention, graphs, memory, models, plain
 from preflight.engines.sglang.defaults import MEMORY_ROWS
 from preflight.engines.sglang.deployment import listens, spread
-from preflight.engines.sglang.experts import EXPERT_ROWS
+from preflight.engines.sglang.expert_rows import EXPERT_ROWS
 from preflight.engines.sglang.flags import parse, releases, spelling
 from preflight.engines.sglang.hybrid import HYBRID_ROWS
 from preflight.engines.sglang.levers import levers
