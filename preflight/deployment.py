@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from preflight.engines.base import Launch, Spread
 from preflight.engines.steps import INLINE_DEFAULT
 from preflight.launch import Port
+from preflight.records import NamedTuple
 from preflight.text import Located
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
+from preflight.records import NamedTuple
 from preflight.text import Edit, Place
 
 

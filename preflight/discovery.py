@@ -6,9 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from preflight.readers import kind_of_name
+from preflight.records import NamedTuple
 
 LARGEST_BYTES = 10_000_000
 _TOML = re.compile(rb"^[ \t]*engine[ \t]*=|^[ \t]*\[\[[ \t]*launch[ \t]*\]\]", re.M)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from bisect import bisect, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from preflight.diagnostics import NOTE, SAFE, UNSAFE, Diagnostic, Fix
+from preflight.records import NamedTuple
 from preflight.text import Document, Edit, Span, apply_edits
 
 ROUNDS = 10

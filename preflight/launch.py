@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from preflight.diagnostics import Problem
+from preflight.records import NamedTuple
 from preflight.text import Document, Edit, Located, Place, Text
 
 KNOWN, DEFAULT, UNKNOWN_STATE, OPAQUE = "known", "default", "unknown", "opaque"

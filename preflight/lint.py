@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple
 
 from preflight.copies import merged
 from preflight.diagnostics import NOTE, Diagnostic, Fix, Severity
@@ -18,6 +17,7 @@ from preflight.judge import MEMORY_FAMILIES, judge, of_finding, of_problem
 from preflight.launch import LaunchSite, Reading
 from preflight.memory.budget import Budget
 from preflight.readers import reader_for
+from preflight.records import NamedTuple
 from preflight.registry import Registry, registry
 from preflight.selection import EVERYTHING, Selection
 from preflight.text import Document, Place, Text, apply_edits

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.diagnostics import ERROR, WARNING, Rule
 from preflight.engines.steps import DIES, REFUSES, SETS, Row, Topic
+from preflight.records import NamedTuple
 from preflight.rule import Check
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.diagnostics import Finding, Rule
+from preflight.records import NamedTuple
 
 CheckFunction = Callable[..., Iterator[Finding]]
 

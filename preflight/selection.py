@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from preflight.diagnostics import Rule
+from preflight.records import NamedTuple
 
 
 class UnknownSelector(ValueError):

@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from preflight.diagnostics import ERROR, Finding, Problem
 from preflight.launch import Table
+from preflight.records import NamedTuple
 from preflight.text import Document, Located, Place
 
 ADDED_RELEASES = os.path.join(".preflight", "flags")

@@ -7,10 +7,10 @@ cost one search.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from preflight.diagnostics import SAFE, WARNING, Diagnostic, Finding, Fix, Problem, Rule
 from preflight.launch import LaunchSite, Suppression
+from preflight.records import NamedTuple
 from preflight.text import Document, Edit, Located, Place, Span
 
 UNUSED, MALFORMED, UNKNOWN_CODE = "CFG007", "CFG008", "CFG009"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from preflight.calibrate.figures import Calibration, calibration, choose_boot, fitted
 from preflight.calibrate.writing import with_observed
@@ -15,6 +14,7 @@ from preflight.logs.document import LogDocument, document_of
 from preflight.logs.reader import read_log
 from preflight.logs.site import model_of
 from preflight.readers.launch_file import KIND
+from preflight.records import NamedTuple
 
 
 class Answer(NamedTuple):

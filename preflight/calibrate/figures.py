@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.engines.base import Launch
 from preflight.engines.steps import UNKNOWN
@@ -12,6 +12,7 @@ from preflight.logs.boot import AFTER, BEFORE, DRAFT, FAILED, KV_CACHE, WEIGHTS,
 from preflight.logs.document import LogDocument
 from preflight.logs.site import OBSERVED_KEYS, launch_of, printed_settings, profile_of, version_of
 from preflight.profiles.find import find_model
+from preflight.records import NamedTuple
 
 
 class Entry(NamedTuple):

@@ -6,10 +6,11 @@ which the real one would come to them. Semantics are those of Python 3.11's argp
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from preflight.catalog.load import HELP_SPELLINGS, Flag, FlagTable, Match
 from preflight.catalog.values import UNKNOWN, convert, expected
+from preflight.records import NamedTuple
 
 UNKNOWN_FLAG, AMBIGUOUS, REMOVED, TOO_NEW = "unknown", "ambiguous", "removed", "too-new"
 WRONG_TYPE, NOT_A_CHOICE, MISSING_VALUE, UNEXPECTED_VALUE = (

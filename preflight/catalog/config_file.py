@@ -8,12 +8,12 @@ Source: sglang `srt/server_args_config_parser.py` (0.5.4 on; `srt/utils/` from 0
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from preflight.catalog.argparse_model import Word
 from preflight.catalog.features import CONFIG, CONFIG_BY_SPELLING, CONFIG_CHECKED, CONFIG_JSON
 from preflight.catalog.load import FlagTable
 from preflight.catalog.values import UNKNOWN
+from preflight.records import NamedTuple
 
 TWICE, NO_PATH, IGNORED, SUFFIX = "config-twice", "config-without-path", "config-ignored", "config-suffix"
 REFUSED_KEY, KEY_NOT_TEXT = "refused-key", "key-not-text"

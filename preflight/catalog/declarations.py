@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.catalog.annotations import annotated, is_true, list_element, literal_values, without_optional
 from preflight.catalog.evaluate import (
@@ -25,6 +24,7 @@ from preflight.catalog.evaluate import (
     local_assignments,
 )
 from preflight.catalog.source import Module, Source
+from preflight.records import NamedTuple
 
 SERVER_ARGS = "sglang/srt/server_args.py"
 FIELDS = "sglang/srt/arg_groups/fields/"

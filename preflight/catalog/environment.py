@@ -12,10 +12,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.catalog.evaluate import Evaluator, Member, Unresolved
 from preflight.catalog.source import Module, Source
+from preflight.records import NamedTuple
 
 ENVIRON = "sglang/srt/environ.py"
 REGISTERED, READ, MENTIONED = "registered", "read", "mentioned"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from preflight.catalog.source import Module, Source
+from preflight.records import NamedTuple
 
 SUPPRESS = "==SUPPRESS=="
 """What argparse.SUPPRESS is."""

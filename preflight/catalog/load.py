@@ -10,10 +10,11 @@ Only the standard library, and little of it: this is read in every lint.
 # No postponed annotations here: NamedTuple compiles each of them from its text, which costs 2 ms.
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.catalog.books import EXACT, Timeline, added_books, alive, read_book
 from preflight.catalog.versions import version_key
+from preflight.records import NamedTuple
 
 PREFIX, AMBIGUOUS, UNKNOWN = "prefix", "ambiguous", "unknown"
 _SWITCHES = ("store_true", "deprecated_store_true")

@@ -11,10 +11,10 @@ import ast
 import hashlib
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.catalog.history import FORMAT, Book, Form, Releases, fold, in_order, unfold
 from preflight.catalog.source import Source, parse
+from preflight.records import NamedTuple
 
 ARGUMENTS, MEMORY = "arguments", "memory"
 

@@ -8,9 +8,10 @@ Asked for releases that were not reviewed themselves: a figure that follows an u
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.catalog.books import Timeline, added_books, alive, read_book
+from preflight.records import NamedTuple
 
 
 class Form(NamedTuple):

@@ -8,7 +8,7 @@ Source: the releases' `srt/server_args.py` and `srt/environ.py`, read on both si
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from preflight.records import NamedTuple
 
 RENAMED, VALUE, MAPPED, DEFAULT, RELATED, GONE = "renamed", "value", "mapped", "default", "related", "gone"
 

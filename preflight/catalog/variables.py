@@ -6,9 +6,10 @@ variables.at("0.5.9").get("SGLANG_ENABLE_SPEC_V2")
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.catalog.books import Timeline, added_books, alive, read_book
+from preflight.records import NamedTuple
 
 _KINDS = {"r": "read", "m": "mentioned"}
 OLD_PREFIX, PREFIX = "SGL_", "SGLANG_"

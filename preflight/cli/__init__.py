@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +11,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the program; the exit code is 0 clean, 1 findings, 2 could not run."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["lint"]:
+        gc.set_threshold(100_000, 20, 20)  # loading makes many objects and no garbage
         from preflight.cli.lint import run
 
         return run(words[1:], sys.stdin.buffer, sys.stdout, sys.stderr)

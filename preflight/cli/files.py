@@ -6,9 +6,10 @@ import os
 import stat
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 from preflight.diagnostics import ERROR, Diagnostic, Rule
+from preflight.records import NamedTuple
 from preflight.text import Document, Place, Span
 
 if TYPE_CHECKING:

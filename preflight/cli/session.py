@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from preflight.cli.files import Unreadable, may_be_log, read_file, read_stdin, readable
 from preflight.diagnostics import ERROR, Diagnostic, Finding, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
 from preflight.judge import of_problem
 from preflight.lint import lint_document
+from preflight.records import NamedTuple
 from preflight.registry import registry
 from preflight.selection import Selection, UnknownSelector, selection, selectors
 from preflight.settings import Settings, SettingsLookup, load_settings, unknown_codes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import NamedTuple
 
 from preflight.drift.compare import Difference, Effect, differences, effects, telling
 from preflight.drift.sides import Side, of_boot, same_model
 from preflight.engines.base import Launch
 from preflight.logs.boot import FAILED, Boot
+from preflight.records import NamedTuple
 from preflight.text import Located
 
 

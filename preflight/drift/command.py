@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from preflight.calibrate.figures import choose_boot, fitted
 from preflight.cli.files import Unreadable, may_be_log, read_file
 from preflight.cli.session import Choice, Session
@@ -17,6 +15,7 @@ from preflight.logs.document import document_of
 from preflight.logs.reader import read_log
 from preflight.logs.site import located
 from preflight.logs.sniff import holds_boot
+from preflight.records import NamedTuple
 
 
 class Answer(NamedTuple):

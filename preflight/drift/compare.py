@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.drift.sides import Side
 from preflight.engines.base import Launch
 from preflight.engines.resolve import Context, resolver
 from preflight.engines.steps import DIES, REFUSES, UNKNOWN
 from preflight.memory.budget import Budget
+from preflight.records import NamedTuple
 from preflight.registry import registry
 from preflight.text import Document, Located
 

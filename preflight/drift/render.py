@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.drift.compare import Difference, Effect, Unseen, culprits
 from preflight.drift.sides import Side
 from preflight.engines.steps import UNKNOWN
 from preflight.memory.budget import Budget
 from preflight.memory.range import Range
+from preflight.records import NamedTuple
 from preflight.units import GIB
 
 WIDTH = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.diagnostics import Diagnostic, Severity
 from preflight.engines.base import Launch
@@ -16,6 +16,7 @@ from preflight.logs.document import document_of
 from preflight.logs.lint import lint_boots
 from preflight.logs.site import launch_of, model_of, printed_settings, profile_of, version_of
 from preflight.memory.budget import Budget
+from preflight.records import NamedTuple
 
 
 class Side(NamedTuple):

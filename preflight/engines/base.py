@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from preflight.diagnostics import UNSAFE, Fix, Related, Severity
 from preflight.engines.steps import UNKNOWN, Event, Row, Setting, Step, Topic
 from preflight.engines.versions import Version
 from preflight.launch import LaunchSite, Token
 from preflight.memory.range import Range
+from preflight.records import NamedTuple
 from preflight.text import Edit, Located, Place, Text
 
 if TYPE_CHECKING:

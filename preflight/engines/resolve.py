@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Finding, Problem
 from preflight.engines.base import Engine, Expect, Launch, Observed, VersionChoice
@@ -13,6 +13,7 @@ from preflight.engines.steps import PROJECT, UNKNOWN, Row, Setting, State, Topic
 from preflight.engines.versions import VersionSpec, parse_spec, parse_version
 from preflight.launch import LaunchSite, Table
 from preflight.memory.range import Range, within
+from preflight.records import NamedTuple
 from preflight.text import Located
 
 if TYPE_CHECKING:

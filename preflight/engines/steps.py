@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from preflight.diagnostics import UNSAFE, Severity
 from preflight.engines.versions import APPLIES, NOT, Version, applies
+from preflight.records import NamedTuple
 from preflight.text import Place
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+from preflight.records import NamedTuple
 
 Version = tuple[int, ...]
 """`0.5.12.post1` is (0, 5, 12, 1); a pre-release is lower than its release: `0.5.2rc0` is (0, 5, 2, -1).

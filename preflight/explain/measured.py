@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.engines.base import Launch, Observed
 from preflight.memory.budget import Budget
 from preflight.memory.range import Range, exactly
+from preflight.records import NamedTuple
 
 
 class Measured(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.engines.base import Launch
 from preflight.engines.steps import DIES, REFUSES
 from preflight.lint import Resolved
 from preflight.memory.budget import Budget
 from preflight.memory.range import Range
+from preflight.records import NamedTuple
 
 
 class Step(NamedTuple):

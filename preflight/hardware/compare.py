@@ -1,9 +1,8 @@
 """Comparing a declared machine with the one that was found: pure, in facts that rules and commands turn into words."""
 
-from typing import NamedTuple
-
 from preflight.hardware.found import Found, SeenGpu
 from preflight.hardware.types import Hardware
+from preflight.records import NamedTuple
 
 # The oldest driver on which a CUDA toolkit of a major version runs (minor-version compatibility).
 # Source: NVIDIA CUDA compatibility guide, docs.nvidia.com/deploy/cuda-compatibility.

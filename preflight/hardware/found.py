@@ -1,6 +1,6 @@
 """What a machine was seen to have, from its own tools."""
 
-from typing import NamedTuple
+from preflight.records import NamedTuple
 
 MIB = 1 << 20
 

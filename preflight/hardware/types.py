@@ -1,6 +1,6 @@
 """The facts about a machine that memory arithmetic stands on. None always means unknown."""
 
-from typing import NamedTuple
+from preflight.records import NamedTuple
 
 
 class Gpu(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.memory.range import Range, within
+from preflight.records import NamedTuple
 from preflight.units import GIB
 
 STARTED, FAILED, CUT = "started", "failed", "cut"

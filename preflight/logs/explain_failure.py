@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.logs.boot import AFTER, BEFORE, DRAFT, LOWER, NEITHER, RAISE, Boot, Failure
 from preflight.logs.site import LogLaunch
+from preflight.records import NamedTuple
 from preflight.units import GIB, gib, round_down, round_up
 
 _KNOBS = {"sglang": ("mem-fraction-static", "mem_fraction_static"), "vllm": ("gpu-memory-utilization", "gpu_memory_utilization")}

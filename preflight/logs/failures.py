@@ -7,9 +7,9 @@ v1/core/kv_cache_utils.py. A message that only advises is not believed: the dire
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from preflight.logs.boot import LOWER, NEITHER, RAISE, Failure
+from preflight.records import NamedTuple
 
 
 class Shape(NamedTuple):

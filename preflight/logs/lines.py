@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, Protocol
+
+from preflight.records import NamedTuple
 
 BLOCK = 1 << 18
 LONGEST = 1 << 17

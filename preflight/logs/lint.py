@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from preflight.diagnostics import DISPLAY, ERROR, NOTE, WARNING, Diagnostic, Finding, Fix, Problem
 from preflight.engines.resolve import NO_CONTEXT, Context
@@ -15,6 +15,7 @@ from preflight.logs.document import LogDocument, document_of
 from preflight.logs.explain_failure import Told, told
 from preflight.logs.reader import read_log, read_stream
 from preflight.logs.site import LogLaunch, launch_of
+from preflight.records import NamedTuple
 from preflight.registry import registry
 from preflight.selection import EVERYTHING, Selection
 

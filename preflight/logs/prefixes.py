@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from preflight.records import NamedTuple
 
 _COMPOSE = re.compile(r"([A-Za-z0-9][\w.-]*)\s*\| ")
 _KUBECTL = re.compile(r"\[((?:pod|deployment|job|statefulset)/[^\]\s]+)\] ")

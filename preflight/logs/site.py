@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.catalog.load import Catalogue, Flag, load
 from preflight.engines.base import Launch
@@ -17,6 +17,7 @@ from preflight.launch import LaunchSite, Token
 from preflight.logs.boot import Boot, Figure
 from preflight.logs.document import LogDocument
 from preflight.memory.budget import Budget
+from preflight.records import NamedTuple
 from preflight.registry import registry
 from preflight.text import Document, Edit, Located, Place, Text
 from preflight.units import parse_bytes

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from preflight.memory.range import Range
+from preflight.records import NamedTuple
 
 BEFORE_LOAD, LOAD, KV_SIZING, LATE = "before-load", "load", "kv-sizing", "late"
 

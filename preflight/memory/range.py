@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from math import inf
-from typing import NamedTuple
+
+from preflight.records import NamedTuple
 
 INFINITE = inf
 """The ceil of a figure that nothing proves to be bounded; the floor of its negative."""

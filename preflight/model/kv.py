@@ -5,10 +5,9 @@ Sources: SGLang 0.5.9 srt/configs/model_config.py (head counts), srt/mem_cache/m
 srt/configs/mamba_utils.py; vLLM 0.33.0 model_executor/layers/mamba/mamba_utils.py.
 """
 
-from typing import NamedTuple
-
 from preflight.model.formats import DTYPE_BYTES
 from preflight.model.types import LayerGroup, Model
+from preflight.records import NamedTuple
 
 
 def kv_heads_per_rank(kv_heads: int, attn_tp: int) -> int:

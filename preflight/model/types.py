@@ -1,6 +1,6 @@
 """The facts about a model that memory arithmetic stands on. None always means unknown, never zero."""
 
-from typing import NamedTuple
+from preflight.records import NamedTuple
 
 
 class LayerGroup(NamedTuple):

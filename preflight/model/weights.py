@@ -4,11 +4,10 @@ Sources: SGLang 0.5.9 and 0.5.23 srt/layers/{linear,vocab_parallel_embedding}.py
 srt/distributed/utils.py; vLLM 0.33.0 model_executor/layers, distributed/utils.py.
 """
 
-from typing import NamedTuple
-
 from preflight.model.formats import known, stored_bytes
 from preflight.model.padding import padded_elements
 from preflight.model.types import Component, Model, Parallel
+from preflight.records import NamedTuple
 
 VOCAB_PADDING = 64  # both engines pad vocabulary rows to this before dividing them
 

@@ -1,6 +1,6 @@
 """What a lookup ends with when it does not end with facts."""
 
-from typing import NamedTuple
+from preflight.records import NamedTuple
 
 
 class NotFound(NamedTuple):

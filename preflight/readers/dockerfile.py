@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.launch import EnvVar, LaunchSite, Reading, Token
 from preflight.readers.container import container_sites
@@ -18,6 +17,7 @@ from preflight.readers.shellcodec import WordCodec, quoting_of
 from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Program
 from preflight.readers.shellwords import scan_word, skip_blanks, split_words
+from preflight.records import NamedTuple
 from preflight.text import VERBATIM, Document, Located, Text
 
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from preflight.launch import OPAQUE, Token
 from preflight.readers.shellcodec import quote
+from preflight.records import NamedTuple
 from preflight.text import Edit, Text
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from preflight.launch import DEFAULT, UNKNOWN_STATE, Token
 from preflight.readers.script import CONDITIONAL, Region, Script
 from preflight.readers.shellwords import STAND_END, STAND_IN, skip_braces
+from preflight.records import NamedTuple
 from preflight.text import Decoded, Text
 
 _COMPOSE = re.compile(r"\$(?:(\$)|([A-Za-z_]\w*)|(\{))", re.ASCII)

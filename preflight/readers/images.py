@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from preflight.launch import Token
+from preflight.records import NamedTuple
 from preflight.text import Located, Text
 
 _VERSION = r"(\d+\.\d+\.\d+(?:\.?(?:post|rc|dev|a|b)\d+)*)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.launch import EnvVar, LaunchSite, Token
 from preflight.readers import pods
@@ -19,6 +18,7 @@ from preflight.readers.script import Script
 from preflight.readers.shell import Context, script_sites
 from preflight.readers.words import ANCHOR
 from preflight.readers.yamltree import Mapping, Node, Scalar, Sequence
+from preflight.records import NamedTuple
 from preflight.text import Located, Text
 
 _DEPTH = 60

@@ -5,7 +5,6 @@ Every edit is read again by tomli before it is offered: the file has to say what
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import tomli
 
@@ -13,6 +12,7 @@ from preflight.launch import Token
 from preflight.readers.toml import Toml
 from preflight.readers.toml_scan import PAIR, Item
 from preflight.readers.toml_text import NUMBER_TEXT, key_spelling, number_value, quoted
+from preflight.records import NamedTuple
 from preflight.text import Edit, Span, apply_edits
 
 

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from preflight.diagnostics import ERROR, WARNING, Finding, Problem
 from preflight.launch import EnvVar, LaunchSite, Reading, Token
@@ -13,6 +12,7 @@ from preflight.readers.toml import Toml, load, locate
 from preflight.readers.toml_scan import PAIR, Item, Statement
 from preflight.readers.toml_text import KEBAB_FLAG, SNAKE_FLAG, fixed, flag_of
 from preflight.readers.values import read_table, read_value, unknown_key, wrong_type
+from preflight.records import NamedTuple
 from preflight.text import Document, Located, Place, Text
 
 NO_ENGINE = "CFG011"

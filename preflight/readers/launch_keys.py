@@ -1,6 +1,6 @@
 """The keys of a launch file and of the project settings: what each one takes. The JSON Schemas are made from this table."""
 
-from typing import NamedTuple
+from preflight.records import NamedTuple
 
 ENGINES = ("sglang", "vllm")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from preflight.records import NamedTuple
 from preflight.text import Decoded, Document, Text
 
 _CONTINUES = re.compile(r"\\[ \t]*(?:\r\n|\n|\r)(?:[ \t]*[#;][^\r\n]*(?:\r\n|\n|\r))*")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.launch import Port, Surroundings
 from preflight.readers.counts import whole
 from preflight.readers.yamltree import Mapping, Node, Scalar, Sequence
+from preflight.records import NamedTuple
 from preflight.text import Located, Place
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from preflight.launch import UNKNOWN_STATE
 from preflight.readers.shellcodec import WordCodec
 from preflight.readers.shelltree import Branch
 from preflight.readers.shellwords import TEXT, VARIABLE, Hole, Part, Word
+from preflight.records import NamedTuple
 from preflight.text import Place, Text
 
 _REFERENCE = re.compile(r"\$[({]?[!#]?([A-Za-z_]\w*)", re.ASCII)

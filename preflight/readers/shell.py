@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from preflight.launch import KNOWN, NOWHERE_SPECIAL, OPAQUE, EnvVar, LaunchSite, Port, Reading, Surroundings, Table, Token
 from preflight.readers.counts import whole
@@ -20,6 +19,7 @@ from preflight.readers.shellscope import Scope
 from preflight.readers.shelltree import Command, Heredoc, Program
 from preflight.readers.shellwords import VARIABLE, Word
 from preflight.readers.words import ANCHOR, base_name, docker_run, find_launch, nested_shell, script_words, silent
+from preflight.records import NamedTuple
 from preflight.text import VERBATIM, Document, Located, Place, Text
 
 _DEPTH = 6

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from preflight.readers.shellwords import Word
+from preflight.records import NamedTuple
 
 Branch = tuple[tuple[int, int], ...]
 """The branches around a statement, outermost first: (which construct, which of its arms)."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from preflight.records import NamedTuple
 
 TEXT, VARIABLE, OTHER = "text", "variable", "other"
 

@@ -4,13 +4,12 @@ The grammar is TOML 1.0 and recovers from what it does not know; tomli may accep
 sees is believed before tomli has read the same: where the two differ, a value is placed on the line of its key.
 """
 
-from typing import NamedTuple
-
 import tomli
 
 from preflight.diagnostics import Problem
 from preflight.readers.toml_scan import ARRAY, PAIR, TABLE, Item, Scan, Statement, descend, put
 from preflight.readers.toml_text import fixed
+from preflight.records import NamedTuple
 from preflight.text import Document, Place, Span
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import tomli
 
 from preflight.diagnostics import Finding, Problem, Related
 from preflight.readers.toml_scan import ARRAY, PAIR, Item, Repeated, Scan
+from preflight.records import NamedTuple
 from preflight.text import Document, Place
 
 _LONG_NUMBER = re.compile(r"[0-9A-Fa-fx_]{3000,}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import tomli
 
 from preflight.readers.toml_text import KEY, NUMBER, fixed, string_codec
+from preflight.records import NamedTuple
 from preflight.text import VERBATIM, Document, Place, Span, Text
 
 if TYPE_CHECKING:

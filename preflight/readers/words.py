@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from preflight.launch import OPAQUE, Token
 from preflight.readers.editing import Argument
 from preflight.readers.shellvars import names_flags
+from preflight.records import NamedTuple
 
 ANCHOR = re.compile(r"sglang|vllm", re.I)
 

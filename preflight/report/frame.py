@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from preflight.records import NamedTuple
 from preflight.report.escape import escape_char
 from preflight.report.model import line_at
 from preflight.text import Place

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from preflight.diagnostics import DISPLAY, SAFE, UNSAFE, Diagnostic, Fix, Severity
+from preflight.records import NamedTuple
 from preflight.text import Document
 
 if TYPE_CHECKING:

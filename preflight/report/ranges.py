@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from preflight.records import NamedTuple
 from preflight.report.model import Report
 from preflight.text import Document, Place
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import quote
 
 from preflight.diagnostics import DISPLAY, Diagnostic, Fix, Rule
+from preflight.records import NamedTuple
 from preflight.report.fingerprint import fingerprints
 from preflight.report.json_text import dumps
 from preflight.report.model import Options, Report

@@ -6,7 +6,7 @@ srt/model_executor/pool_configurator.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from preflight.engines.sglang.compressed import compressed_cell, fixed_bytes, is_compressed
 from preflight.engines.sglang.facts import (
@@ -26,6 +26,7 @@ from preflight.engines.sglang.states import DEFAULT_SPECULATIVE_REQUESTS, States
 from preflight.engines.steps import State, Unknown
 from preflight.model.kv import index_bytes, storing_layers
 from preflight.model.weights import stage_layers
+from preflight.records import NamedTuple
 
 if TYPE_CHECKING:
     from preflight.model.types import LayerGroup, Model

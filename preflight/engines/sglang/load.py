@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from preflight.engines.sglang import overheads
 from preflight.engines.sglang.facts import (
@@ -21,6 +21,7 @@ from preflight.memory.budget import BEFORE_LOAD, LOAD, LedgerRow
 from preflight.memory.range import INFINITE, Range
 from preflight.model.types import Parallel
 from preflight.model.weights import WeightRow, weight_rows
+from preflight.records import NamedTuple
 
 if TYPE_CHECKING:
     from preflight.engines.base import Launch

@@ -8,7 +8,7 @@ srt/mem_cache/kv_cache_configurator.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from preflight.engines.sglang.conditions import KNOB as KNOB
 from preflight.engines.sglang.conditions import of_pools, safely, unbalanced
@@ -22,6 +22,7 @@ from preflight.engines.sglang.requests import Requests, requests, table_bytes
 from preflight.engines.steps import State, Unknown
 from preflight.memory.budget import KV_SIZING, Budget, Condition, Knob, LedgerRow
 from preflight.memory.range import Range, exactly, total
+from preflight.records import NamedTuple
 from preflight.units import MIB, round_down, round_up
 
 if TYPE_CHECKING:

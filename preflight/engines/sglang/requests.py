@@ -6,12 +6,11 @@ srt/managers/tp_worker.py; the table in srt/mem_cache/memory_pool.py ReqToTokenP
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from preflight.engines.sglang.facts import algorithm, at_least, attention_dp, dp_attention
 from preflight.engines.sglang.kv import Pool, Size
 from preflight.engines.sglang.states import DEFAULT_SPECULATIVE_REQUESTS
 from preflight.engines.steps import State
+from preflight.records import NamedTuple
 
 LEAST_ROWS, MOST_ROWS = 2048, 4096
 

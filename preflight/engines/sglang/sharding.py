@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from preflight.engines.sglang.facts import on_cuda
 from preflight.engines.sglang.kv import attention_tp
 from preflight.engines.steps import State
 from preflight.model.types import Component
+from preflight.records import NamedTuple
 
 VOCAB_PADDING = 64
 _GROUPED = re.compile(r"(?:fp8-block-|int4-g|int8-g)(\d+)")

@@ -7,10 +7,11 @@ srt/configs/model_config.py `is_hybrid_swa_model`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from preflight.engines.sglang.facts import algorithm, at_least, attention_dp, dp_attention, sm_major
 from preflight.engines.steps import State
+from preflight.records import NamedTuple
 
 if TYPE_CHECKING:
     from preflight.model.types import Model

@@ -7,12 +7,13 @@ model_runner_kv_cache_mixin.py `handle_max_mamba_cache`; 0.5.18 to 0.5.23 srt/me
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from preflight.engines.sglang.facts import algorithm, at_least, attention_dp, dp_attention, layer_partition, pipeline
 from preflight.engines.steps import State, Unknown
 from preflight.model.kv import request_state_bytes, storing_layers
 from preflight.model.weights import stage_layers
+from preflight.records import NamedTuple
 
 if TYPE_CHECKING:
     from preflight.model.types import Model

@@ -5,12 +5,12 @@ deepseek_v4}.py, srt/layers/attention/{dsa,dsv4}.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from preflight.model.importing.fields import Fields, Missing
 from preflight.model.importing.kinds import CHUNKED, FULL, SLIDING
 from preflight.model.importing.parts import Parts
 from preflight.model.types import LayerGroup
+from preflight.records import NamedTuple
 
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_attention_groups")
 HEADS = ("num_attention_heads", "n_head", "num_heads")

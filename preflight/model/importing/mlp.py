@@ -5,10 +5,10 @@ nemotron_h,minimax_m3,step3p5,lfm2,granitemoehybrid,nemotron_nas}.py, srt/layers
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from preflight.model.importing.fields import Fields
 from preflight.model.importing.parts import ExpertShape, Parts
+from preflight.records import NamedTuple
 
 EXPERTS = ("num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
 PLAIN_MLP = ("gpt2", "gpt_neox", "gptj", "opt", "phi", "starcoder2", "falcon", "bloom", "gpt_bigcode")

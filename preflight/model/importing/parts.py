@@ -1,10 +1,10 @@
 """Collecting the weight components of one model, each with the format its modules are stored in."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from preflight.model.importing.quantization import Quantization
 from preflight.model.types import Component
+from preflight.records import NamedTuple
 
 TOWERS = ("visual", "vision_tower", "vision_model", "vision_encoder")  # roots of vision towers in checkpoints
 

@@ -7,9 +7,10 @@ SGLang 0.5.23 srt/layers/quantization, vLLM 0.33.0 model_executor/layers/quantiz
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import translate
-from typing import Any, NamedTuple
+from typing import Any
 
 from preflight.model.importing.fields import Fields
+from preflight.records import NamedTuple
 
 # Checkpoints name the same module under different roots; a pattern may use any of them.
 ROOTS = ("", "model.", "language_model.", "model.language_model.", "language_model.model.", "backbone.")

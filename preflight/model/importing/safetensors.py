@@ -8,9 +8,9 @@ import os
 import struct
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 from preflight.model.importing.errors import BadModel
+from preflight.records import NamedTuple
 
 LIMIT = 100_000_000  # bytes; the format's own limit for a header
 BITS = {

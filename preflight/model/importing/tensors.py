@@ -5,10 +5,10 @@ Sources: SGLang 0.5.23 and vLLM 0.33.0 weight loaders (the names they map); llam
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from preflight.model.importing.safetensors import Tensor
 from preflight.model.types import Component, Model
+from preflight.records import NamedTuple
 
 LAYER = re.compile(r"(?:^|\.)(?:layers|blk|h|blocks)\.(\d+)\.")
 VISION = re.compile(r"(?:^|\.)(?:visual|vision_tower|vision_model|vision_encoder|vision|vpm|vit|mm)\.")

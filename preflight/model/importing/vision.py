@@ -5,11 +5,10 @@ gemma3_mm,gemma4_vision,mllama4,internvl,pixtral,dots_ocr}.py; which attribute i
 facts on the multimodal memory factor.
 """
 
-from typing import NamedTuple
-
 from preflight.model.importing.fields import Fields
 from preflight.model.importing.parts import Parts
 from preflight.model.types import Vision
+from preflight.records import NamedTuple
 
 FALLBACK_LAYERS, FALLBACK_HIDDEN = 24, 1024  # where the class has no attribute of that name
 
