@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from preflight.diagnostics import ERROR, SAFE, UNSAFE, Finding, Rule
 from preflight.engines.base import Launch
-from preflight.flags import finding, known_version, problems, renamed
+from preflight.flags import finding, known_version, problems, renamed, successor_fixes, successor_text
 from preflight.rule import rule
 
 META = Rule("FLG001", "unknown-flag", ERROR, "arguments")
@@ -36,6 +36,10 @@ META = Rule("FLG001", "unknown-flag", ERROR, "arguments")
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
     for problem in problems(launch, "unknown"):
+        if problem.successor_kind is not None:
+            fact = f"{problem.typed} is a flag of another engine, not of {known_version(launch)}."
+            yield finding(launch, problem, fact, successor_text(problem), successor_fixes(launch, problem, UNSAFE))
+            continue
         near = tuple(problem.data.get("nearest", ()))
         only_dashes = bool(near) and near[0] == "--" + problem.typed.lstrip("-").replace("_", "-")
         remedy = "Remove it." if not near else f"Use {near[0]}." if only_dashes else f"Did you mean {near[0]}?"

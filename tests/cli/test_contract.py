@@ -86,3 +86,21 @@ def test_a_series_without_a_release_of_its_name_means_any_of_it() -> None:
     (resolved,) = lint_document(Document("launch.toml", text)).launches
     assert resolved.launch.version.given is None
     assert resolved.launch.version.text.startswith("0.5.")
+
+
+@pytest.mark.parametrize(
+    ("flag", "remedy", "fixed"),
+    [
+        ("max-model-len = 8192", "Use --context-length.", "context-length = 8192"),
+        ("max-num-seqs = 8", "Use --max-running-requests.", "max-running-requests = 8"),
+        ("gpu-memory-utilization = 0.9", "Use --mem-fraction-static.", None),
+        ("enable-reasoning = true", "Use --reasoning-parser.", None),
+        ("enforce-eager = true", "Use --disable-cuda-graph.", "disable-cuda-graph = true"),
+        ("enable-prefix-caching = true", "Remove it: the engine does this by itself.", ""),
+    ],
+)
+def test_a_flag_of_vllm_is_answered_with_what_sglang_calls_it(launch: Path, flag: str, remedy: str, fixed: str | None) -> None:
+    launch.write_text(f'{HEAD}[flags]\nmodel-path = "x"\n{flag}\n')
+    assert [one[3] for one in found(launch.read_text()) if one[1] == "FLG001" and one[3].endswith(remedy)]
+    run_cli("lint", "--fix", "--unsafe-fixes", "launch.toml")
+    assert launch.read_text().split("\n")[4].strip() == (flag if fixed is None else fixed)

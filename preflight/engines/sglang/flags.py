@@ -9,7 +9,7 @@ from typing import Any
 from preflight.catalog.argparse_model import Problem
 from preflight.catalog.argparse_model import parse as read_words
 from preflight.catalog.features import SERVE_POSITIONAL
-from preflight.catalog.load import Catalogue, Flag, FlagTable, load
+from preflight.catalog.load import Catalogue, Flag, FlagTable, Successor, load
 from preflight.catalog.values import UNKNOWN as NOT_READ
 from preflight.engines.base import FlagProblem, FlagUse, Parsing
 from preflight.engines.steps import ENGINE_DEFAULT, FILE, INLINE_DEFAULT, NOT_KNOWN, UNKNOWN, Setting
@@ -146,6 +146,13 @@ def _as_typed(problem: Problem, site: LaunchSite) -> str:
     return problem.flag.spellings[0]
 
 
+def _of_another_engine(typed: str, flags: FlagTable) -> Successor | None:
+    from preflight.engines.sglang.foreign import FOREIGN
+
+    found = FOREIGN.get("--" + typed.lstrip("-").replace("_", "-"))
+    return found if found is not None and all(word in flags.spellings for word in found.argv[:1]) else None
+
+
 def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProblem:
     words = problem.words or (problem.at,)
     typed = str(problem.data.get("typed") or _as_typed(problem, site))
@@ -153,7 +160,7 @@ def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProble
     if problem.kind in ("unknown", "removed", "too-new", "ambiguous", "stray-positional", "unexpected-value"):
         last = first
     history = flags.history(typed)
-    successor = flags.successor(typed)
+    successor = flags.successor(typed) or (_of_another_engine(typed, flags) if problem.kind == "unknown" else None)
     kind = "removed" if problem.kind == "ambiguous" and history is not None else problem.kind
     return FlagProblem(
         kind,
