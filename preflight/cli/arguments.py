@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import argparse
 
+WIDTH = 100
+
+
+class _Formatter(argparse.HelpFormatter):
+    """argparse makes one for every argument; asking for the terminal's width each time loads shutil, and archives with it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=WIDTH)
+
+
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 
 
@@ -13,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
         prog="preflight lint",
         description="Check the files that launch LLM servers. Exit code: 0 clean, 1 findings, 2 could not run.",
         allow_abbrev=False,
+        formatter_class=_Formatter,
     )
     add = arguments.add_argument
     add("paths", nargs="*", default=["."], metavar="PATH", help="files and folders; - reads standard input (default: .)")

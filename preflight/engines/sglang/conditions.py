@@ -6,7 +6,6 @@ Each is decided on the pools at three rests: the expected one, and both proved b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from preflight.engines.sglang.facts import at_least, dp_attention
@@ -190,6 +189,8 @@ def _cut(s: State, served: Mapping[str, Requests]) -> Iterator[Condition]:
 def safely(conditions: Iterator[Condition]) -> tuple[Condition, ...]:
     """As many as can be decided: an unknown input silences what hangs on it."""
     found: list[Condition] = []
-    with suppress(Unknown):
+    try:
         found.extend(condition for condition in conditions if condition.likely or condition.proven)
+    except Unknown:
+        return tuple(found)
     return tuple(found)
