@@ -100,7 +100,8 @@ SHAPES = (
     _shape(
         "out-of-memory",
         "out of memory",
-        rf"out of memory(?:\. {_TORCH})?",
+        rf"(?:\b(?:CUDA|HIP|XPU|NPU|MUSA) (?:error: )?out of memory|OutOfMemoryError|Cuda failure.{{0,20}}out of "
+        rf"memory)(?:.*?{_TORCH})?",
         None,
         None,
         rank=1,
@@ -119,6 +120,11 @@ SHAPES = (
 
 _UNITS = {"KiB": 2.0**-20, "MiB": 2.0**-10, "GiB": 1.0}
 _WRAPPERS = ("Engine core initialization failed", "EngineCore failed", "Rank 0 scheduler died", "see root cause above")
+_RAISED = re.compile(
+    r"(?:\([^)]*\) )?(?:[A-Z]+ [\d-]+ [\d:]+ )?(?:\s*\[[^\]]*\])*\s*"
+    r"(?:[A-Za-z_][\w.]*(?:Error|Exception)\b|.*(?:exit ?code|SIGKILL))"
+)
+"""A line that is an exception, behind what loggers put before it, or that tells how a process ended."""
 _LATER = {"vllm": ("capture", "serving"), "sglang": ("kv-sizing", "capture", "serving")}
 
 
@@ -130,6 +136,8 @@ def failure_in(text: str, line: int, stage: str, engine: str) -> tuple[Failure, 
         match = shape.pattern.search(text)
         if match is None or _is_source(text, match.start()):
             continue
+        if stage == "serving" and shape.rank < 2 and _RAISED.match(text) is None:
+            continue  # a log of requests may quote anything
         if shape.kind == "exception" and any(wrapper in text for wrapper in _WRAPPERS):
             continue
         at = shape.stage or stage

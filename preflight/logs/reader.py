@@ -25,6 +25,8 @@ from preflight.logs.values import fields_of, mapping_of
 MOST_BOOTS = 64
 """Of a log with more, the last ones are kept."""
 _EXCERPT = 2000
+_MESSAGE = 8000
+"""Characters of a line that are searched: only lines of arguments are longer, and those are read once, from left to right."""
 
 _N = r"(-?\d+(?:\.\d+)?)"
 
@@ -57,11 +59,14 @@ class _Reader:
 
     def take(self, line: Line) -> None:
         said = spoken(line.text)
+        whole = said
+        if len(said.text) > _MESSAGE:
+            said = said._replace(text=said.text[:_MESSAGE])
         for literal, shape, act in _SHAPES:
             if literal in said.text:
                 match = shape.search(said.text)
                 if match is not None:
-                    act(self, line, said, match)
+                    act(self, line, whole if act in _WHOLE else said, match)
                     return
         current = self.open.get(said.source)
         if current is not None:
@@ -344,6 +349,7 @@ def _shape(literal: str, pattern: str, act: Act) -> tuple[str, re.Pattern[str], 
     return literal, re.compile(pattern), act
 
 
+_WHOLE = (_sglang_arguments, _vllm_arguments, _vllm_config)
 _SHAPES: Iterable[tuple[str, re.Pattern[str], Act]] = (
     _shape("server_args=", r"server_args=(?:ServerArgs\(|(\{))", _sglang_arguments),
     _shape("args: ", r"(?:non-default )?args: (?:\{|Namespace\()", _vllm_arguments),

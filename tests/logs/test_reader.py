@@ -236,3 +236,16 @@ def test_short_time_stamps_have_ranks_too() -> None:
 def test_several_api_servers_are_one_boot() -> None:
     lines = vllm("0.20.2")
     assert len(read_text("\n".join([lines[0].replace("APIServer", "ApiServer_1"), *lines]))) == 1
+
+
+def test_a_request_that_quotes_a_failure_is_none() -> None:
+    lines = [
+        "[2026-11-30 11:00:00] Receive: obj=GenerateReqInput(text='torch.OutOfMemoryError: CUDA out of memory. Why? Error: x')",
+        "[2026-11-30 11:00:00] POST /generate: we are out of memory for this",
+    ]
+    assert one([*sglang("0.5.9"), *lines]).outcome == STARTED
+    assert one([*sglang("0.5.9"), *lines, TORCH.format("2.00 GiB")]).outcome == FAILED
+    assert (
+        one([*vllm("0.20.2"), f"(EngineCore_DP0 pid=9) ERROR 11-30 10:00:00 [c.py:1] {TORCH.format('2.00 GiB')}"]).outcome
+        == FAILED
+    )

@@ -6,6 +6,7 @@ import io
 import random
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -165,3 +166,23 @@ def test_lint_of_other_files_loads_nothing_for_logs() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
+
+
+REPEATED = (
+    "Capture graph begi",
+    "Free memory on device (1/",
+    "SWA pool ",
+    "To serve at least one request with max seq len (",
+    "[[[[ raise ",
+    "'\\' ((",
+)
+
+
+@pytest.mark.parametrize("words", REPEATED)
+def test_a_line_of_repetitions_costs_no_more_than_its_length(words: str) -> None:
+    line = (words * (2 * LONGEST // len(words)))[: LONGEST - 40] + "raph failed raph begin GiB ot enough Error: x"
+    started = time.process_time()
+    read_text(
+        "\n".join(["server_args=ServerArgs(tp_size=1)", *[line] * 3, f"server_args=ServerArgs(x={line}", f"args: {{'a': {line}"])
+    )
+    assert time.process_time() - started < 5
