@@ -8,15 +8,32 @@ from __future__ import annotations
 
 from preflight.launch import LaunchSite, Reading
 from preflight.suppressions import read_comments, with_context
-from preflight.text import Document, Place
+from preflight.text import Document, Place, Span
 
 
 def with_comments(document: Document, reading: Reading, *, indented: bool) -> Reading:
     """The reading with what comments say of it. `indented`: a block ends where the indentation does, as in YAML."""
     layout = _Layout(document, reading.sites, indented)
-    comments = read_comments(document, extent=layout.extent)
+    written = _of_python(document) if document.path.endswith(".py") else None
+    comments = read_comments(document, written, extent=layout.extent)
     sites = tuple(with_context(site, comments.context) for site in reading.sites)
     return Reading(sites, (*reading.problems, *comments.problems), (*reading.suppressions, *comments.suppressions))
+
+
+def _of_python(document: Document) -> list[Span] | None:
+    """The comments of a Python file, for its strings often hold text that looks like one; None where it cannot be told."""
+    import io
+    import tokenize
+
+    found: list[Span] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(document.text, newline="").readline):
+            if token.type == tokenize.COMMENT:
+                start = document.lines.line_start(token.start[0]) + token.start[1]
+                found.append(Span(start, start + len(token.string)))
+    except (tokenize.TokenError, SyntaxError, ValueError, IndexError):
+        return None
+    return [span for span in found if document.text[span.start : span.start + 1] == "#"]
 
 
 class _Layout:

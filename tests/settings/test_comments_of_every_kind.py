@@ -137,3 +137,8 @@ def test_a_comment_gives_a_launch_its_context(path: str, template: str) -> None:
 def test_words_about_a_preflight_of_another_kind_say_nothing() -> None:
     text = "# Preflight: check the GPUs first\necho preflight; # preflight skipped when idle\n" + filled(CONTINUED_OFF)
     assert codes("run.sh", text) == ["FLG001"]
+
+
+def test_a_string_of_python_is_no_comment() -> None:
+    text = 'TEXT = """\n# preflight: ignore[B\n#preflight:ignore MEM001\n"""\n' + filled(PYTHON)
+    assert codes("start.py", text) == ["FLG001"]
