@@ -1,6 +1,6 @@
 """Regenerates what the documentation shows of the tool's own output.
 
-python scripts/generate_docs.py           writes README.md
+python scripts/generate_docs.py           writes README.md and docs/rules/
 python scripts/generate_docs.py --check   fails where it is stale
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+RULE_PAGES = ROOT / "docs" / "rules"
 _BLOCK = re.compile(r"<!-- begin: preflight (?P<command>[^\n]*) -->\n(?P<body>.*?)<!-- end -->", re.S)
 
 
@@ -39,18 +40,39 @@ def filled(text: str) -> str:
     return _BLOCK.sub(block, text)
 
 
+def rule_pages() -> dict[Path, str]:
+    """One page per rule, and their index."""
+    from preflight.explain.rules import markdown, summary
+    from preflight.registry import registry
+
+    rules = registry()
+    pages = {RULE_PAGES / f"{code}.md": markdown(rules, rule) for code, rule in rules.rules.items()}
+    rows = [
+        f"| [{code}]({code}.md) | {rule.name} | {rule.severity.word} | {rule.stage or ''} | {summary(rules, code)} |"
+        for code, rule in rules.rules.items()
+    ]
+    head = "# Rules\n\nGenerated from the rules' own documentation by `python scripts/generate_docs.py`.\n\n"
+    table = "| code | name | at worst | fails at | finds |\n| --- | --- | --- | --- | --- |\n"
+    pages[RULE_PAGES / "README.md"] = head + table + "\n".join(rows) + "\n"
+    return pages
+
+
 def main() -> int:
     os.chdir(ROOT)
     os.environ["NO_COLOR"] = "1"
     os.environ["COLUMNS"] = "100"
     stale = []
-    for path in (ROOT / "README.md",):
-        text = path.read_text(encoding="utf-8")
-        new = filled(text)
-        if new != text:
+    wanted = {ROOT / "README.md": filled((ROOT / "README.md").read_text(encoding="utf-8")), **rule_pages()}
+    for path, new in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != new:
             stale.append(path.name)
             if "--check" not in sys.argv:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(new, encoding="utf-8")
+    for path in sorted(set(RULE_PAGES.glob("*.md")) - set(wanted)):
+        stale.append(path.name)
+        if "--check" not in sys.argv:
+            path.unlink()
     if stale:
         print(f"{'stale' if '--check' in sys.argv else 'rewritten'}: {', '.join(stale)}")
     return int(bool(stale) and "--check" in sys.argv)
