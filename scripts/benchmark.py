@@ -1,6 +1,6 @@
 """Whole-process CPU time of a cold lint, paired with yamllint and a bare interpreter; and of a thousand files.
 
-    python scripts/benchmark.py [--runs 21] [--markdown]
+    python scripts/benchmark.py [--runs 21] [--write]      --write: docs/benchmark.json, which the README shows
 
 Each figure is the CPU time that the operating system accounts to a finished process and its children (user and system),
 the commands in turn, so that a drift of the machine's speed falls on all alike. The median is printed, and the ratio pair
@@ -10,7 +10,9 @@ by pair.
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
 import resource
 import shutil
 import statistics
@@ -21,6 +23,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+OWN = "preflight lint launch.toml"
 LAUNCH = ROOT / "examples" / "kimi-k2.5-8x96.launch.toml"
 
 
@@ -54,7 +57,7 @@ def paired(commands: dict[str, list[str]], folder: Path, runs: int) -> dict[str,
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--runs", type=int, default=21)
-    arguments.add_argument("--markdown", action="store_true")
+    arguments.add_argument("--write", action="store_true", help="keep the figures in docs/benchmark.json")
     options = arguments.parse_args()
     preflight = [sys.executable, "-m", "preflight", "lint"]
     with tempfile.TemporaryDirectory() as name:
@@ -65,8 +68,16 @@ def main() -> None:
         os.environ["PYTHONPATH"] = str(ROOT)
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, so measure it compiled
         commands = {
-            "preflight lint launch.toml": [*preflight, "launch.toml"],
+            OWN: [*preflight, "launch.toml"],
             "yamllint compose.yaml": [sys.executable, "-m", "yamllint", "compose.yaml"],
+            "check-jsonschema compose.yaml": [
+                sys.executable,
+                "-m",
+                "check_jsonschema",
+                "--builtin-schema",
+                "vendor.compose-spec",
+                "compose.yaml",
+            ],
             "python -c pass": [sys.executable, "-c", "pass"],
         }
         times = paired(commands, folder, options.runs)
@@ -78,23 +89,24 @@ def main() -> None:
         cpu = cpu_seconds([*preflight, "many"], folder)
         wall = time.perf_counter() - start
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    own = times["preflight lint launch.toml"]
-    rows = [("command", "CPU ms, median", "preflight's share")]
-    for label, values in times.items():
-        ratios = [mine / other for mine, other in zip(own, values, strict=True)]
-        rows.append((f"`{label}`", f"{statistics.median(values) * 1000:.0f}", f"{statistics.median(ratios):.2f}"))
-    print_table(rows, markdown=options.markdown)
-    print(f"\n1,000 launch files: {wall:.2f} s wall, {cpu:.2f} s CPU, at most {peak:.0f} MiB a process")
-
-
-def print_table(rows: list[tuple[str, str, str]], *, markdown: bool) -> None:
-    if not markdown:
-        for row in rows:
-            print(f"{row[0]:<34}{row[1]:>16}{row[2]:>20}")
-        return
-    print("| " + " | ".join(rows[0]) + " |\n| --- | ---: | ---: |")
-    for row in rows[1:]:
-        print("| " + " | ".join(row) + " |")
+    own = times[OWN]
+    figures = {
+        "commands": [
+            {
+                "command": label,
+                "cpu_ms": round(statistics.median(values) * 1000),
+                "ratio": round(statistics.median(mine / other for mine, other in zip(own, values, strict=True)), 2),
+            }
+            for label, values in times.items()
+        ],
+        "thousand_files": {"wall_s": round(wall, 2), "cpu_s": round(cpu, 2), "peak_mib": round(peak)},
+        "python": platform.python_version(),
+        "processors": os.cpu_count(),
+        "runs": options.runs,
+    }
+    print(json.dumps(figures, indent=2))
+    if options.write:
+        (ROOT / "docs" / "benchmark.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

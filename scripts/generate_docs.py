@@ -7,6 +7,7 @@ python scripts/generate_docs.py --check   fails where it is stale
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -37,7 +38,45 @@ def filled(text: str) -> str:
         body = "\n".join(lines)
         return f"<!-- begin: preflight {match['command']} -->\n```text\n{body}\n```\n<!-- end -->"
 
-    return _BLOCK.sub(block, text)
+    text = _BLOCK.sub(block, text)
+    for name, body in (("benchmark", _benchmark()), ("accuracy", _accuracy())):
+        begin, end = f"<!-- begin: {name} -->
+", "<!-- end -->"
+        before, found, rest = text.partition(begin)
+        text = f"{before}{found}{body}
+{end}{rest.partition(end)[2]}" if found else text
+    return text
+
+
+def _benchmark() -> str:
+    """The figures that `scripts/benchmark.py --write` kept."""
+    figures = json.loads((ROOT / "docs" / "benchmark.json").read_text(encoding="utf-8"))
+    rows = [f"| `{row['command']}` | {row['cpu_ms']} | {row['ratio']:.2f} |" for row in figures["commands"]]
+    many = figures["thousand_files"]
+    return "\n".join(
+        [
+            "| cold, one file | CPU ms | preflight takes that times |",
+            "| --- | ---: | ---: |",
+            *rows,
+            "",
+            f"1,000 launch files, each with a finding and its fix proved: {many['wall_s']} s on {figures['processors']} processors, "
+            f"{many['peak_mib']} MiB a process. Python {figures['python']}, medians of {figures['runs']} runs in turn "
+            "(`python scripts/benchmark.py --write`).",
+        ]
+    )
+
+
+def _accuracy() -> str:
+    """The summary of docs/accuracy.md."""
+    text = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    all_row = next(line for line in text.splitlines() if line.startswith("| **all** |"))
+    boots, tokens, largest, rest, band, width = (cell.strip() for cell in all_row.strip("|").split("|")[1:7])
+    return (
+        f"Against {boots} public boots of SGLang, from the launch file alone: KV cache tokens off by {tokens} in the median, "
+        f"{largest} at most; the memory left for them by {rest} of the GPU's; inside the shown band {band}, whose width is "
+        f"{width} of the GPU's memory in the median. Most of these boots are of one release: "
+        "[docs/accuracy.md](docs/accuracy.md) says what that proves and what not."
+    )
 
 
 def rule_pages() -> dict[Path, str]:
