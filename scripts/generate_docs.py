@@ -40,11 +40,9 @@ def filled(text: str) -> str:
 
     text = _BLOCK.sub(block, text)
     for name, body in (("benchmark", _benchmark()), ("accuracy", _accuracy())):
-        begin, end = f"<!-- begin: {name} -->
-", "<!-- end -->"
-        before, found, rest = text.partition(begin)
-        text = f"{before}{found}{body}
-{end}{rest.partition(end)[2]}" if found else text
+        before, begin, rest = text.partition(f"<!-- begin: {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->")
+        text = f"{before}{begin}{body}\n{end}{after}" if begin else text
     return text
 
 
@@ -59,9 +57,9 @@ def _benchmark() -> str:
             "| --- | ---: | ---: |",
             *rows,
             "",
-            f"1,000 launch files, each with a finding and its fix proved: {many['wall_s']} s on {figures['processors']} processors, "
-            f"{many['peak_mib']} MiB a process. Python {figures['python']}, medians of {figures['runs']} runs in turn "
-            "(`python scripts/benchmark.py --write`).",
+            f"1,000 launch files, each with a finding and its fix proved: {many['wall_s']} s on {figures['processors']} "
+            f"processors, {many['peak_mib']} MiB a process. Python {figures['python']}, medians of {figures['runs']} runs in "
+            "turn (`python scripts/benchmark.py --write`).",
         ]
     )
 
