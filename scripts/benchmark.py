@@ -2,6 +2,9 @@
 
     python scripts/benchmark.py [--runs 21] [--write]      --write: docs/benchmark.json, which the README shows
 
+Run it with the Python of an environment that preflight is installed in (`pip install .`, not `-e`: the wheel has all rules in
+one module), beside yamllint and check-jsonschema.
+
 Each figure is the CPU time that the operating system accounts to a finished process and its children (user and system),
 the commands in turn, so that a drift of the machine's speed falls on all alike. The median is printed, and the ratio pair
 by pair.
@@ -65,7 +68,6 @@ def main() -> None:
         (folder / ".git").mkdir()
         shutil.copy(LAUNCH, folder / "launch.toml")
         yaml_of_the_size(folder / "compose.yaml", LAUNCH.stat().st_size)
-        os.environ["PYTHONPATH"] = str(ROOT)
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled, so measure it compiled
         commands = {
             OWN: [*preflight, "launch.toml"],

@@ -107,12 +107,21 @@ def _fixes(launch: Launch, budget: Budget) -> Iterator[Fix]:
     knob = budget.knob
     if knob.suggested is not None:
         yield from launch.fix(knob.setting, knob.suggested, f"Raise {knob.setting} to {knob.suggested:g}", UNSAFE)
-    automatic = launch.without(knob.setting)
+    automatic = launch.without(knob.setting) if _may_serve(launch, budget) else None
     if automatic is None:
         return
     outlook = launch.engine.budget(automatic)
     if outlook.tokens is not None and outlook.tokens.expected >= _needed(launch, outlook):
         yield from launch.fix(knob.setting, None, f"Leave {knob.setting} to the engine ({outlook.knob.value:.4g})", UNSAFE)
+
+
+def _may_serve(launch: Launch, budget: Budget) -> bool:
+    """Whether the engine's own value, which leaves no less room for what is late than the suggested one, could be of use."""
+    knob, rest, before, cell = budget.knob, budget.rest, budget.free_before_load, budget.bytes_per_token
+    if knob.suggested is None or knob.value is None or rest is None or before is None or not cell:
+        return False
+    room = rest.expected + (knob.suggested - knob.value) * before.expected
+    return room >= 0.9 * _needed(launch, budget) * cell
 
 
 def _needed(launch: Launch, budget: Budget) -> float:
