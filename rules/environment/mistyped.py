@@ -44,8 +44,10 @@ _MEANT |= {"off": "0", "disable": "0", "disabled": "0", "f": "0", "no": "0", "n"
 def check(launch: Launch) -> Iterator[Finding]:
     for variable, entry in known(launch):
         text = variable.token.value
-        if not text or entry.kind not in ("registered", "read"):
+        if text is None or entry.kind not in ("registered", "read"):
             continue
+        if not text and not (entry.kind == "registered" and entry.type == "bool" and entry.default is True):
+            continue  # an empty value that changes nothing is no mistake
         registered = entry.kind == "registered"
         wanted = _wanted(text, entry.type, registered)
         if wanted is None:
@@ -88,6 +90,8 @@ def _default(value: object) -> str:
 def _better(text: str, kind: str | None) -> str | None:
     if kind == "bool":
         word = text.strip().lower()
+        if not word:
+            return "0"
         return word if word in _SWITCH else _MEANT.get(word)
     if kind == "int":
         try:

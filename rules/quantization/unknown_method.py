@@ -56,7 +56,7 @@ ROWS = (
         REFUSES,
         when=lambda s: s.quantization is None and config_quantization(s) == "mxfp4",
         versions="..0.4.10",
-        says="MXFP4 checkpoints are unknown before SGLang 0.5. Use a newer release.",
+        says="This release is not known to read MXFP4 checkpoints. Use SGLang 0.5.2 or newer.",
         source="srt/layers/quantization/__init__.py",
     ),
 )

@@ -1,0 +1,66 @@
+"""The draft model inherits a weight format that it does not have.
+
+## Why
+`--quantization` is taken for the draft model, too, unless `--speculative-draft-model-quantization` says otherwise. A format
+that lives in the checkpoint (AWQ, GPTQ, AutoRound, compressed-tensors) cannot be read from a draft that is stored
+unquantised, as most EAGLE drafts are: loading it stops.
+
+## Example
+```toml bad
+engine = "sglang"
+engine-version = "0.5.12.post1"
+model = { profile = "Qwen/Qwen3-32B-AWQ" }
+
+[flags]
+quantization = "awq"
+speculative-algorithm = "EAGLE3"
+speculative-draft-model-path = "my-org/my-eagle3-draft"
+```
+```toml good
+engine = "sglang"
+engine-version = "0.5.12.post1"
+model = { profile = "Qwen/Qwen3-32B-AWQ" }
+
+[flags]
+quantization = "awq"
+speculative-algorithm = "EAGLE3"
+speculative-draft-model-path = "my-org/my-eagle3-draft"
+speculative-draft-model-quantization = "unquant"
+```
+
+## Fix
+Unsafe: says that the draft is stored unquantised, which is likely, not known.
+
+## Source
+sglang 0.5.9 srt/server_args.py, 0.5.23 srt/arg_groups/speculative_hook.py (the draft's quantization).
+"""
+
+from preflight.engines.steps import WARNS, Row, Set, Topic
+
+TOPIC = Topic("SPC021", "draft-inherits-quantization", "sglang", "early")
+_OF_THE_CHECKPOINT = frozenset(
+    {"awq", "awq_marlin", "gptq", "gptq_marlin", "auto-round", "auto_round", "compressed-tensors", "moe_wna16"}
+)
+
+ROWS = (
+    Row(
+        "S17-format",
+        WARNS,
+        when=lambda s: (
+            s.given("quantization")
+            and s.quantization in _OF_THE_CHECKPOINT
+            and s.given("speculative-draft-model-path")
+            and not s.given("speculative-draft-model-quantization")
+            and s.speculative_draft_model_path != s.model_path
+            and s.draft.known("quantization") is None
+        ),
+        versions="0.5.8..",
+        says="The draft model inherits quantization {quantization}, which a draft stored unquantised does not have. Set "
+        "speculative-draft-model-quantization unquant, or leave quantization to the checkpoints.",
+        at="quantization",
+        fix=(Set("speculative-draft-model-quantization", "unquant"),),
+        source="srt/server_args.py, speculative handler",
+        bad="--quantization awq --speculative-algorithm EAGLE3 --speculative-draft-model-path org/draft @ 0.5.12.post1",
+        good="--speculative-draft-model-quantization unquant",
+    ),
+)
