@@ -15,7 +15,7 @@ BALANCE = 0.9  # SGLang refuses or warns below this share of free memory between
 class Difference(NamedTuple):
     """One way in which the machine is not what was declared."""
 
-    kind: str  # fewer-gpus | other-gpu | less-memory | leftovers | imbalance | driver-too-old | mig | other-links
+    kind: str  # fewer-gpus | other-gpu | less-memory | leftovers | imbalance | driver-too-old | sliced-gpu | other-links
     message: str  # one sentence of fact
     remedy: str
     gpus: tuple[int, ...] = ()
@@ -82,7 +82,7 @@ def sliced(declared: Hardware, found: Found) -> Difference | None:
     if not indices:
         return None
     return Difference(
-        "mig",
+        "sliced-gpu",
         f"MIG is enabled on GPU {', '.join(map(str, indices))}.",
         "Declare the memory of the slice, or disable MIG.",
         indices,

@@ -61,6 +61,7 @@ def differences(declared: str, saved: Path | None, near: Path) -> str | Broken:
     """How the machine differs from a declared profile, one line each; "no differences" where it does not."""
     from preflight.hardware.compare import compare
     from preflight.hardware.types import Hardware
+    from preflight.registry import registry
 
     profile = find_hardware(declared, near)
     if isinstance(profile, Broken):
@@ -70,7 +71,12 @@ def differences(declared: str, saved: Path | None, near: Path) -> str | Broken:
     found = seen(saved)
     if isinstance(found, Broken):
         return found
-    lines = [f"{one.kind}: {one.message} {one.remedy}" for one in compare(profile, found)]
+    rules = registry()
+    lines = []
+    for one in compare(profile, found):
+        rule = rules.find(one.kind)
+        code = "" if rule is None else f"{rule.severity.word} {rule.code} "
+        lines.append(f"{code}{one.kind}: {one.message} {one.remedy}")
     return "\n".join(lines) or "no differences"
 
 

@@ -1,8 +1,12 @@
 """What is said where the machine is not what was declared."""
 
+import re
+from pathlib import Path
+
 from preflight.hardware.compare import compare
 from preflight.hardware.found import Found, Process, SeenGpu
 from preflight.hardware.types import Hardware
+from preflight.registry import registry
 
 GIB = 1 << 30
 DECLARED = Hardware(count=2, memory=80 * GIB, compute_capability=(9, 0), interconnect="nvlink", cuda="12.8")
@@ -46,8 +50,15 @@ def test_an_old_driver() -> None:
 
 def test_slices_and_links() -> None:
     found = Found((seen(0, mig=True), seen(1)), interconnect="pcie")
-    assert kinds(found) == ["mig", "other-links"]
+    assert kinds(found) == ["sliced-gpu", "other-links"]
 
 
 def test_what_is_not_known_is_passed_over() -> None:
     assert compare(Hardware(), Found((SeenGpu(0, "x"),))) == ()
+
+
+def test_every_kind_of_difference_is_a_documented_rule() -> None:
+    source = (Path(__file__).parents[2] / "preflight" / "hardware" / "compare.py").read_text(encoding="utf-8")
+    kinds = re.findall(r'return Difference\(\n\s+"([a-z-]+)"', source)
+    assert len(kinds) == 8
+    assert [rule.code for kind in kinds if (rule := registry().find(kind)) is not None] == [f"OBS{n:03}" for n in range(1, 9)]

@@ -86,7 +86,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert run_app(["profile", "hardware", "--from", str(tmp_path / "smi.txt"), "--name", "ours"]) == 0
     assert 'name = "ours"' in capsys.readouterr().out
     assert run_app(["profile", "hardware", "--from", str(tmp_path / "smi.txt"), "--against", "8x-h100"]) == 0
-    assert "fewer-gpus: 8 GPUs are declared, 2 were found." in capsys.readouterr().out
+    assert "error OBS001 fewer-gpus: 8 GPUs are declared, 2 were found." in capsys.readouterr().out
     assert run_app(["profile", "model", str(directory(tmp_path / "m", SMALL, {}))]) == 0
     assert "[config]" in capsys.readouterr().out
     assert run_app(["profile", "model", str(tmp_path / "none")]) == 2
