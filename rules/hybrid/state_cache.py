@@ -35,6 +35,17 @@ def _buffered(s: State) -> bool:
     return shares_states(s) and not (at_least(s, "0.5.15") and s.disable_radix_cache)
 
 
+def _stateless_buffer(s: State) -> bool:
+    """Whether an extra buffer is asked for a model without states."""
+    return bool(
+        s.given("mamba-radix-cache-strategy")
+        and str(s.mamba_radix_cache_strategy).startswith("extra_buffer")
+        and not s.disable_radix_cache
+        and not shares_states(s)
+        and not any(group.kind == "linear" for group in s.model.attention)
+    )
+
+
 def _no_buffer_fault(s: State) -> str | None:
     if not without_buffer(s):
         return None
@@ -164,13 +175,7 @@ ROWS = (
     Row(
         "W2-stateless",
         REFUSES,
-        when=lambda s: (
-            s.given("mamba-radix-cache-strategy")
-            and str(s.mamba_radix_cache_strategy).startswith("extra_buffer")
-            and not s.disable_radix_cache
-            and not shares_states(s)
-            and not any(group.kind == "linear" for group in s.model.attention)
-        ),
+        when=_stateless_buffer,
         versions="0.5.23..",
         says="mamba-radix-cache-strategy {mamba_radix_cache_strategy} needs a model with state layers. Leave it out.",
         at="mamba-radix-cache-strategy",
@@ -178,6 +183,20 @@ ROWS = (
         source=_SOURCE,
         order=57,
         bad="--mamba-radix-cache-strategy extra_buffer @ 0.5.23 8x-h100-80 llama-3.1-8b",
+        good="--no:mamba-radix-cache-strategy",
+    ),
+    Row(
+        "W2-stateless-late",
+        WARNS,
+        when=_stateless_buffer,
+        versions="0.5.12..0.5.20",
+        says="This model has no state layers for {mamba_radix_cache_strategy} to buffer; launches with it are known to crash "
+        "while decoding. Leave mamba-radix-cache-strategy out.",
+        at="mamba-radix-cache-strategy",
+        fix=(Set("mamba-radix-cache-strategy", None),),
+        source=_SOURCE,
+        order=57,
+        bad="--mamba-radix-cache-strategy extra_buffer @ 0.5.18 8x-h100-80 llama-3.1-8b",
         good="--no:mamba-radix-cache-strategy",
     ),
     Row(
