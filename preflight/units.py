@@ -6,7 +6,7 @@ import math
 import re
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
-_UNITS = {
+UNITS = {
     "b": 1,
     "kib": KIB,
     "mib": MIB,
@@ -17,8 +17,9 @@ _UNITS = {
     "gb": 10**9,
     "tb": 10**12,
 }
+"""Bytes, by the unit in lower case."""
 _QUANTITY = re.compile(
-    r"\s*([+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:nan|inf(?:inity)?))\s*([A-Za-z]*)\s*\Z", re.I
+    r"([+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:[nN][aA][nN]|[iI][nN][fF](?:inity|INITY)?))\s*([A-Za-z]*)\Z"
 )
 
 
@@ -39,7 +40,7 @@ class BadQuantity(ValueError):
 
 def parse_bytes(text: str) -> int:
     """`"94.0 GiB"` as bytes. Raises BadQuantity: no unit, an unknown one, not finite, negative."""
-    match = _QUANTITY.match(text)
+    match = _QUANTITY.match(text.strip())
     if match is None:
         raise BadQuantity(f"{text!r} is not an amount of memory", NOT_AN_AMOUNT)
     number_text, unit = match.groups()
@@ -48,7 +49,7 @@ def parse_bytes(text: str) -> int:
         raise BadQuantity(f"{text!r} is not a finite amount of memory", IMPOSSIBLE)
     if not unit:
         raise BadQuantity(f"{text!r} has no unit", NO_UNIT, f"{number_text} GiB")
-    factor = _UNITS.get(unit.lower())
+    factor = UNITS.get(unit.lower())
     if factor is None:
         raise BadQuantity(f"{unit!r} is not a unit of memory", UNKNOWN_UNIT, f"{number_text} GiB" if unit[0] in "gG" else None)
     if number < 0:

@@ -1,4 +1,4 @@
-"""The command line. `lint` is the hot path: it is parsed by argparse; every other word goes to the typer application."""
+"""The command line. `lint` is the hot path: it needs no more than argparse; every other word goes to the typer application."""
 
 from __future__ import annotations
 

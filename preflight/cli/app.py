@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -283,7 +282,3 @@ def catalog_reviewed(
         mark_reviewed(versions, out)
     except (OSError, ValueError) as error:
         fail(str(error))
-
-
-def dump(data: object) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
+from preflight.cli.arguments import Arguments
 from preflight.diagnostics import ERROR, Diagnostic, Rule
 from preflight.records import NamedTuple
 from preflight.text import Document, Place, Span
@@ -83,7 +83,7 @@ def decode(path: str, data: bytes) -> Document | Unreadable:
         return unreadable(path, f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.")
 
 
-def expand(paths: list[str], session: Session, arguments: Namespace) -> Iterator[str]:
+def expand(paths: Sequence[str], session: Session, arguments: Arguments) -> Iterator[str]:
     """The files named, and those below the folders named that may hold a launch, in a stable order. A file that is named is
     linted even where it is excluded, unless the caller forces it."""
     from preflight.discovery import walk

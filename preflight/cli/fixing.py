@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import TextIO
 
+from preflight.cli.arguments import Arguments
 from preflight.cli.session import Outcome, Session
 from preflight.diagnostics import Diagnostic
 from preflight.fix import Documents, bugs, fix_all, summary, unified_diff
@@ -16,7 +16,7 @@ from preflight.text import Document
 
 
 def fix(
-    outcomes: list[Outcome], arguments: Namespace, session: Session, piped: str | None, stdout: TextIO, stderr: TextIO
+    outcomes: list[Outcome], arguments: Arguments, session: Session, piped: str | None, stdout: TextIO, stderr: TextIO
 ) -> tuple[list[Outcome], bool]:
     """Applies fixes and says what was done; with --diff shows it instead. The second part: whether anything changed."""
     before = {outcome.document.path: outcome.document for outcome in outcomes if outcome.document is not None}

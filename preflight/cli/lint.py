@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from typing import BinaryIO, TextIO
 
-from preflight.cli.arguments import parser
+from preflight.cli.arguments import Arguments, parsed
 from preflight.cli.files import expand
 from preflight.cli.reporting import write_report
 from preflight.cli.session import Choice, Outcome, Session, lint_paths
@@ -20,7 +19,7 @@ CLEAN, FINDINGS, COULD_NOT_RUN = 0, 1, 2
 
 def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -> int:
     try:
-        arguments = parser().parse_args(words)
+        arguments = parsed(words)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
@@ -53,7 +52,7 @@ def run(words: Sequence[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO) -
     return COULD_NOT_RUN if not written else _exit_code(outcomes, arguments.fail_on or session.fail_on or "error")
 
 
-def _outcomes(session: Session, paths: list[str], piped: str | None, arguments: Namespace, stdin: BinaryIO) -> list[Outcome]:
+def _outcomes(session: Session, paths: list[str], piped: str | None, arguments: Arguments, stdin: BinaryIO) -> list[Outcome]:
     """Of standard input first, then of the files in their order, then of the settings that were read for them."""
     outcomes = [] if piped is None else [session.lint_piped(piped, stdin)]
     named = [path for path in paths if path != "-"]

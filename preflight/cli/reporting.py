@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from typing import TYPE_CHECKING, TextIO
 
+from preflight.cli.arguments import Arguments
 from preflight.cli.session import Outcome
 from preflight.registry import registry
 from preflight.report.formats import HOSTS, renderer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from preflight.report.sarif import Description
 
 
-def write_report(outcomes: list[Outcome], arguments: Namespace, stdout: TextIO, stderr: TextIO) -> bool:
+def write_report(outcomes: list[Outcome], arguments: Arguments, stdout: TextIO, stderr: TextIO) -> bool:
     """False where the file that was asked for cannot be written: the report goes to `stdout` then."""
     report = Report(
         in_order(diagnostic for outcome in outcomes for diagnostic in outcome.diagnostics),

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Finding, Problem
 from preflight.engines.base import Engine, Expect, Launch, Observed, VersionChoice
-from preflight.engines.steps import PROJECT, UNKNOWN, Row, Setting, State, Topic, run_steps
+from preflight.engines.steps import UNKNOWN, Row, Setting, State, Topic, run_steps
 from preflight.engines.versions import VersionSpec, parse_spec, parse_version
 from preflight.launch import LaunchSite, Table
 from preflight.memory.range import Range, within
 from preflight.records import NamedTuple
 from preflight.text import Located
+from preflight.units import UNITS
 
 if TYPE_CHECKING:
     from preflight.hardware.types import Hardware
@@ -257,8 +258,7 @@ def _profile_problem(located: Located[object], result: object, kind: str) -> Pro
     return Problem("CFG005", Finding(message, located.place, NOTE, data={"nearest": list(near)}))
 
 
-_DECIMALS = re.compile(r"\d[\d_]*(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*([A-Za-z]+)")
-_UNIT_BYTES = {"k": 10, "m": 20, "g": 30, "t": 40}
+_DECIMALS = r"\d[\d_]*(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*([A-Za-z]+)"
 
 
 def of_another_release(table: Table, choice: VersionChoice) -> str | None:
@@ -304,15 +304,11 @@ def _half_step(located: Located[object]) -> float:
     """Half of the last digit as written, in bytes: 94.0 GiB is known to 0.05 GiB."""
     place = located.place
     steps = []
-    for match in _DECIMALS.finditer(place.document.text[place.span.start : place.span.end]):
-        unit = match[3].lower()
-        size = float(1 << _UNIT_BYTES[unit[0]]) if "i" in unit and unit[0] in _UNIT_BYTES else _decimal_unit(unit)
-        steps.append(size * 10.0 ** (int(match[2] or 0) - len(match[1] or "")))
+    for match in re.finditer(_DECIMALS, place.document.text[place.span.start : place.span.end]):
+        size = UNITS.get(match[3].lower(), 1)
+        step = size * float(f"1e{match[2] or 0}") * float(f"1e-{len(match[1] or '')}")
+        steps.append(step if step < UNITS["tib"] else 0.0)  # 0e99 GiB is 0
     return max(steps, default=0.0) / 2
-
-
-def _decimal_unit(unit: str) -> float:
-    return {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}.get(unit, 1.0)
 
 
 def _expect(table: Table) -> Expect:
@@ -321,9 +317,3 @@ def _expect(table: Table) -> Expect:
         return located.value if located is not None and isinstance(located.value, int) else None
 
     return Expect(number("kv-tokens"), number("context-length"), number("concurrent-requests"))
-
-
-def with_project_flags(settings: dict[str, Setting], flags: Mapping[str, Any]) -> None:
-    """Flags that the project's settings give to every launch, where the launch does not give them itself."""
-    for name, value in flags.items():
-        settings.setdefault(name, Setting(value, PROJECT))

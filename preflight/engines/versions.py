@@ -12,13 +12,13 @@ Version = tuple[int, ...]
 What a build adds for its CUDA, `+cu129` or `-cu129`, says nothing of the release."""
 
 _BUILD = r"(?:\+[\w.]+|-cu\d+(?:-[a-z]+)?)?"
-_VERSION = re.compile(r"v?(\d{1,6}(?:\.\d{1,6}){1,3})(?:\.post(\d{1,6})|(\.?(?:rc|a|b|dev)\d*))?" + _BUILD + r"\Z", re.I)
+_VERSION = re.compile(r"v?(\d{1,6}(?:\.\d{1,6}){1,3})(?:\.post(\d{1,6})|(\.?(?:rc|a|b|dev)\d*))?" + _BUILD + r"\Z")
 
 
 @lru_cache(maxsize=256)
 def parse_version(text: str) -> Version | None:
     """None where `text` is no version number."""
-    match = _VERSION.match(text.strip())
+    match = _VERSION.match(text.strip().lower())
     if match is None:
         return None
     numbers = [int(part) for part in match[1].split(".")]

@@ -98,7 +98,6 @@ class Budget(NamedTuple):
     """Requests that run at once, per worker."""
     conditions: tuple[Condition, ...] = ()
     missing: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def page_bytes(self) -> float:

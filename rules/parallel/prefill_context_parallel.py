@@ -23,7 +23,6 @@ _STRATEGIES = {"in-seq-split": "zigzag", "round-robin-split": "interleave"}
 _MIMO = ("MiMoV2ForCausalLM", "MiMoV2FlashForCausalLM")
 _MODEL = "srt/server_args.py, model-specific handler"
 _CHECK = "srt/arg_groups/parallel_hook.py handle_context_parallelism"
-_CP = "enable-dsa-prefill-context-parallel"
 
 
 def _old(s: State) -> bool:

@@ -103,3 +103,9 @@ def test_a_long_value_is_quoted_in_short() -> None:
     messages = [one.message for one in lint_document(Document("launch.toml", text)).diagnostics if one.rule.code == "FLG006"]
     assert len(messages) == 1
     assert len(messages[0]) < 400
+
+
+@pytest.mark.parametrize("amount", ["0e400 GiB", f"0e{'9' * 5000} GiB", f"1.{'0' * 5000} GiB"])
+def test_an_amount_with_a_monstrous_exponent_is_an_amount(amount: str) -> None:
+    text = f'engine = "sglang"\nengine-version = "0.5.9"\n[observed]\nfree-before-load = "{amount}"\n[flags]\ntp-size = 8\n'
+    assert lint_document(Document("launch.toml", text)).internal_errors == ()
