@@ -17,15 +17,35 @@ _HEAD = '"""All rule modules, made by hatch_build.py. Their documentation is in 
 
 
 def bundle(rules: Path) -> str:
-    """The modules below `rules/`, each as a function that returns its names."""
+    """The modules below `rules/`, each as a function that returns its names. What they import is imported once for all."""
     functions, names = [], []
+    imported: dict[str, str] = {}
     for number, path in enumerate(sorted(rules.glob("*/*.py"))):
         if path.name.startswith("_"):
             continue
-        body = "\n".join(map(ast.unparse, _without_documentation(ast.parse(path.read_text(encoding="utf-8")))))
+        statements = _without_imports(_without_documentation(ast.parse(path.read_text(encoding="utf-8"))), imported)
+        body = "\n".join(map(ast.unparse, statements))
         functions.append(f"def _{number}():\n{indent(body, '    ')}\n    return locals()\n")
         names.append(f"    ({f'preflight.rules.{path.parent.name}.{path.stem}'!r}, _{number}),")
-    return _HEAD + "\n\n".join(functions) + "\n\nMODULES = (\n" + "\n".join(names) + "\n)\n"
+    imports = "\n".join(imported.values())
+    return _HEAD + imports + "\n\n\n" + "\n\n".join(functions) + "\n\nMODULES = (\n" + "\n".join(names) + "\n)\n"
+
+
+def _without_imports(statements: list[ast.stmt], imported: dict[str, str]) -> list[ast.stmt]:
+    """The statements without the imports that `imported` has, or can take, under the name that they bind."""
+    kept = []
+    for statement in statements:
+        if isinstance(statement, ast.ImportFrom):
+            statement.names = [name for name in statement.names if not _taken(statement, name, imported)]
+            if not statement.names:
+                continue
+        kept.append(statement)
+    return kept
+
+
+def _taken(statement: ast.ImportFrom, name: ast.alias, imported: dict[str, str]) -> bool:
+    text = ast.unparse(ast.ImportFrom(statement.module, [name], statement.level))
+    return imported.setdefault(name.asname or name.name, text) == text
 
 
 def _without_documentation(tree: ast.Module) -> list[ast.stmt]:

@@ -1,6 +1,4 @@
-import sys
-
-from preflight.cli import main
+from preflight.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

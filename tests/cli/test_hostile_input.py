@@ -109,3 +109,20 @@ def test_a_long_value_is_quoted_in_short() -> None:
 def test_an_amount_with_a_monstrous_exponent_is_an_amount(amount: str) -> None:
     text = f'engine = "sglang"\nengine-version = "0.5.9"\n[observed]\nfree-before-load = "{amount}"\n[flags]\ntp-size = 8\n'
     assert lint_document(Document("launch.toml", text)).internal_errors == ()
+
+
+@pytest.mark.parametrize("command", [["lint", "launch.toml"], ["rule", "--all"]])
+def test_whoever_stops_reading_the_report_gets_no_traceback(folder: Path, command: list[str]) -> None:
+    (folder / "launch.toml").write_text(LAUNCH)
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "preflight", *command],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
