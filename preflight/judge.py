@@ -20,6 +20,7 @@ MEMORY_FAMILIES = ("MEM", "CAP")
 def judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) -> tuple[list[Diagnostic], list[str]]:
     """What is found in one launch, and what went wrong in us."""
     found = of_trace(launch, resolved, rules)
+    found += of_any_gpu(launch, resolved, rules, found)
     # A TypeError is a condition that compares what this release does not have: it says nothing, and the replay counts it.
     crashes = [(row, error) for row, error in launch.crashes if not isinstance(error, TypeError)]
     errors = [f"internal error in row {row} at {launch.site.document.path}: {error!r}" for row, error in crashes]
@@ -37,6 +38,31 @@ def of_trace(launch: Launch, resolved: Resolver, rules: Registry) -> list[Diagno
     """What the engine itself would say of the launch, and what it would change in silence."""
     events = (_of_event(event, launch, resolved, rules) for event in launch.trace)
     return [diagnostic for diagnostic in events if diagnostic is not None]
+
+
+def of_any_gpu(launch: Launch, resolved: Resolver, rules: Registry, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Where the GPU is not known: what the engine would say on every kind of GPU alike."""
+    known = launch.hardware
+    if not launch.engine.read or (known is not None and (known.compute_capability or known.vendor == "amd")):
+        return []
+    from preflight.hardware.types import KINDS, Hardware
+
+    said = {_gist(diagnostic) for diagnostic in found}
+    common: dict[object, Diagnostic] | None = None
+    for vendor, capability in KINDS:
+        if known is not None and known.vendor not in (None, vendor):
+            continue
+        assumed = (known or Hardware())._replace(vendor=vendor, compute_capability=capability)
+        there = resolved._replace(hardware=assumed)
+        more = {_gist(one): one for one in of_trace(there.at(there.versions), there, rules)}
+        common = {gist: one for gist, one in (more if common is None else common).items() if gist in more and gist not in said}
+        if not common:
+            break
+    return list((common or {}).values())
+
+
+def _gist(diagnostic: Diagnostic) -> object:
+    return diagnostic.rule.code, diagnostic.severity, diagnostic.message, diagnostic.at.key()
 
 
 def _findings(check: Check, launch: Launch, budget: Budget) -> Iterator[Finding]:

@@ -32,3 +32,18 @@ class Hardware(NamedTuple):
     host_memory: int | None = None  # bytes per node
     vendor: str | None = None  # nvidia | amd
     source: tuple[tuple[str, str], ...] = ()
+
+
+KINDS: tuple[tuple[str, tuple[int, int] | None], ...] = (
+    ("nvidia", (9, 0)),
+    ("nvidia", (8, 0)),
+    ("nvidia", (10, 0)),
+    ("nvidia", (12, 0)),
+    ("nvidia", (8, 9)),
+    ("amd", None),
+    ("nvidia", (10, 3)),
+    ("nvidia", (12, 1)),
+    ("nvidia", (8, 6)),
+    ("nvidia", (7, 5)),
+)
+"""Vendor and compute capability of the GPUs that LLM servers run on, the commonest first."""

@@ -1,22 +1,27 @@
 """The host side of HiCache cannot be sized this way.
 
 ## What it does
-Finds `hicache-host-memory-fraction`, `hicache-host-memory-mode` and `dcp-size` combinations that SGLang refuses.
+Finds a `hicache-size` that the host does not have, and `hicache-host-memory-fraction`, `hicache-host-memory-mode` and
+`dcp-size` combinations that SGLang refuses.
 
 ## Why
-The fraction is a share of host memory, above 0 and at most 1, and is tested even where `hicache-ratio` or `hicache-size`
-make it moot. In the mode buffer_only host memory merely passes pages on to storage, so it needs a storage backend and does not
-exist on decode servers. With decode context parallelism only MLA caches have an index translation.
+Every rank pins `hicache-size` GB (10^9 bytes) of host memory, and refuses to where that is not free beside the 10 GiB that
+it leaves to the host; what is free is less than the `host-memory` of the machine. The fraction is a share of host memory,
+above 0 and at most 1, and is tested even where `hicache-ratio` or `hicache-size` make it moot. In the mode buffer_only host
+memory merely passes pages on to storage, so it needs a storage backend and does not exist on decode servers. With decode
+context parallelism only MLA caches have an index translation.
 
 ## Fix
 Unsafe: a size is a choice.
 
 ## Source
-sglang 0.5.20 and 0.5.23 srt/arg_groups/hicache_hook.py.
+sglang 0.4.6.post5 to 0.5.12 srt/mem_cache/memory_pool_host.py, 0.5.23 srt/mem_cache/pool_host/base.py;
+0.5.20 and 0.5.23 srt/arg_groups/hicache_hook.py.
 """
 
-from preflight.engines.sglang.facts import algorithm, hicache_active, is_mla
-from preflight.engines.steps import REFUSES, SETS, Row, Set, State, Topic
+from preflight.engines.sglang.facts import algorithm, at_least, hicache_active, is_mla
+from preflight.engines.steps import DIES, REFUSES, SETS, Row, Set, State, Topic
+from preflight.units import GIB
 
 TOPIC = Topic("MEM043", "hicache-host-memory", "sglang", "hicache")
 
@@ -34,7 +39,48 @@ def _dcp_fault(s: State) -> str | None:
     return None if is_mla(s) else "a model without MLA"
 
 
+_LEFT_TO_THE_HOST = 10 * GIB
+
+
+def _ranks(s: State) -> int:
+    """Processes of a node that pin a cache each."""
+    return max(1, int(s.tp_size or 1) * int(s.pp_size or 1) // max(1, int(s.nnodes or 1)))
+
+
+def _pinnable(s: State) -> int:
+    """GB that a rank can pin at most."""
+    return int((s.gpu.host_memory - _LEFT_TO_THE_HOST) // _ranks(s) // 10**9)
+
+
+def _over_host_memory(s: State) -> bool:
+    """Whether one rank asks for more than the host has, less what is left to it, or all together for more than it has."""
+    size = (s.hicache_size or 0) * 10**9 if s.enable_hierarchical_cache else 0
+    if size <= 0 or (at_least(s, "0.5.15") and any(group.compress_ratio is not None for group in s.model.attention)):
+        return False
+    return bool(size > s.gpu.host_memory - _LEFT_TO_THE_HOST or size * _ranks(s) > s.gpu.host_memory)
+
+
+def _says_host_memory(s: State) -> str:
+    ranks = _ranks(s)
+    each = f"{s.hicache_size:g} GB" + (f" for each of {ranks} ranks of a node" if ranks > 1 else "")
+    host = s.gpu.host_memory / 10**9
+    limit = _pinnable(s)
+    remedy = f"Use {limit} or less" if limit > 0 else "Turn enable-hierarchical-cache off"
+    return f"hicache-size {each} is more than the host's {host:.1f} GB less the 10 GiB that stay free. {remedy}."
+
+
 ROWS = (
+    Row(
+        "hicache-host-memory",
+        DIES,
+        when=_over_host_memory,
+        says=_says_host_memory,
+        at="hicache-size",
+        fix=(Set("hicache-size", lambda s: _pinnable(s) if _pinnable(s) > 0 else None),),
+        stage="kv-sizing",
+        source="srt/mem_cache/memory_pool_host.py",
+        step="kv-sizing",
+    ),
     Row(
         "H8",
         SETS,

@@ -2,7 +2,8 @@
 
 ## Why
 SGLang loads the draft model with the target's context length. Where the draft's own configuration declares fewer positions, as
-many EAGLE-3 drafts do (2,048), loading stops, unless SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN is set. The draft then runs
+many EAGLE-3 drafts do (2,048), loading stops since 0.5.2, unless SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN is set
+(up to 0.4.10 it counted as set). The draft then runs
 beyond what it declares, which for EAGLE drafts is the usual way.
 
 ## Example
@@ -29,10 +30,11 @@ speculative-draft-model-path = "lmsys/sglang-EAGLE3-LLaMA3.1-Instruct-8B"
 ```
 
 ## Fix
-None: the variable and a shorter context-length are both remedies. A warning: test environments of the engine's own are exempt.
+None: the variable and a shorter context-length are both remedies. A warning: test environments of the engine's own are exempt,
+by a variable that the launch does not show.
 
 ## Source
-sglang 0.4.6.post5, 0.5.5.post3 and 0.5.23 srt/configs/model_config.py (length of a draft), srt/speculative/eagle_worker.py.
+sglang 0.4.6.post5 to 0.5.23 srt/configs/model_config.py (length of a draft), srt/speculative/eagle_worker.py.
 """
 
 from preflight.engines.sglang.facts import eagle_family
@@ -54,7 +56,9 @@ ROWS = (
             and s.given("speculative-draft-model-path")
             and s.draft.context_length < _target(s)
             and not s.flag("SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN")
+            and not s.flag("SGLANG_IS_IN_CI")
         ),
+        versions="0.5.2..",
         says=lambda s: (
             f"The draft model declares {s.draft.context_length:,} positions, and the target runs at {_target(s):,}: loading "
             "the draft is refused. Set SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN=1, or a context-length that the draft allows."

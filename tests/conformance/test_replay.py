@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.replay import CRASHES, HERE, Comparison, compare, figures, model_of, recordings, worst
+from preflight.diagnostics import ERROR
+from preflight.judge import of_any_gpu
+from preflight.registry import registry
+from tests.conformance.replay import CRASHES, HERE, Comparison, compare, figures, model_of, recordings, resolver_of, worst
 
 FULL = ("0.5.9", "0.5.12.post1", "0.5.23")
 OTHERS = ("0.4.6.post5", "0.4.10", "0.5.2", "0.5.5.post3", "0.5.8", "0.5.10.post1", "0.5.15.post1", "0.5.18", "0.5.20")
@@ -60,6 +63,19 @@ def test_no_row_fails_on_a_recorded_launch() -> None:
     for version in (*FULL, *OTHERS):
         replayed(version)
     assert not CRASHES, CRASHES
+
+
+def test_without_its_gpu_no_accepted_launch_is_refused() -> None:
+    """What is said of a launch on no GPU in particular holds on each, so on the one that it was recorded on, too."""
+    found: dict[bool, list[tuple[str, str]]] = {True: [], False: []}
+    for version in FULL:
+        for record, release in list(recordings([HERE / "recorded" / f"sglang-{version}.jsonl.gz"]))[::4]:
+            resolved = resolver_of(record, release)._replace(hardware=None)
+            said = of_any_gpu(resolved.at(resolved.versions), resolved, registry(), [])
+            refusals = [one.message for one in said if one.severity is ERROR and one.stage == "arguments"]
+            found[bool(record["ok"])] += [(release, message) for message in refusals]
+    assert found[True] == []
+    assert len(found[False]) > 100
 
 
 def test_every_recorded_model_is_in_the_catalogue() -> None:

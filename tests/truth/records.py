@@ -38,6 +38,10 @@ def clean(engine: str) -> tuple[dict[str, Any], ...]:
     return tuple(record for record in load("clean.jsonl") if record["engine"] == engine)
 
 
+def cases(engine: str) -> tuple[dict[str, Any], ...]:
+    return tuple(record for record in load("cases.jsonl") if record["engine"] == engine)
+
+
 def source(record: Mapping[str, Any]) -> str:
     """The origin of a record's figures: CI pools of one project come from few machines, all others stand for themselves."""
     if "derived_mean" in record.get("observed_extra", {}):
@@ -52,7 +56,8 @@ def launch_toml(record: Mapping[str, Any], folder: Path, *, observed: bool = Fal
     """
     lines = [f'engine = "{record["engine"]}"', f'engine-version = "{record["version"]}"', "", "[hardware]"]
     lines += [f"{key} = {_toml(value)}" for key, value in _hardware(record).items()]
-    lines += ["", "[model]", f"profile = {_toml(model_name(record['model'], record, folder))}"]
+    if record["model"]:
+        lines += ["", "[model]", f"profile = {_toml(model_name(record['model'], record, folder))}"]
     if record.get("draft"):
         lines.append(f"draft = {_toml(model_name(record['draft'], record, folder))}")
     flags = {**record["flags"], **({} if fraction is None else {"mem-fraction-static": fraction})}
@@ -66,13 +71,15 @@ def launch_toml(record: Mapping[str, Any], folder: Path, *, observed: bool = Fal
 
 
 def _hardware(record: Mapping[str, Any]) -> dict[str, Any]:
-    hardware: dict[str, Any] = {"gpu": record["gpu"], "count": record["gpu_count"]}
+    hardware: dict[str, Any] = {key: record[field] for key, field in (("gpu", "gpu"), ("count", "gpu_count")) if record[field]}
     if record.get("gpu_mib"):
         hardware["memory"] = f"{record['gpu_mib']} MiB"
     if record.get("interconnect"):
         hardware["interconnect"] = record["interconnect"]
     if record.get("nodes", 1) > 1:
         hardware["nodes"] = record["nodes"]
+    if record.get("host_free_gb"):
+        hardware["host-memory"] = f"{record['host_free_gb']} GB"
     return hardware
 
 
