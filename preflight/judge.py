@@ -12,7 +12,6 @@ from preflight.engines.steps import DIES, ENGINE_DEFAULT, INLINE_DEFAULT, REFUSE
 from preflight.engines.versions import parse_version
 from preflight.memory.budget import Budget
 from preflight.registry import Registry
-from preflight.rule import Check
 
 MEMORY_FAMILIES = ("MEM", "CAP")
 
@@ -25,10 +24,10 @@ def judge(launch: Launch, budget: Budget, resolved: Resolver, rules: Registry) -
     crashes = [(row, error) for row, error in launch.crashes if not isinstance(error, TypeError)]
     errors = [f"internal error in row {row} at {launch.site.document.path}: {error!r}" for row, error in crashes]
     for check in rules.checks:
-        if not set(check.needs) <= {"launch", "budget"}:
+        if check.needs == ("project",):
             continue
         try:
-            found += [of_finding(finding, check.rule, launch) for finding in _findings(check, launch, budget)]
+            found += [of_finding(finding, check.rule, launch) for finding in check(launch=launch, budget=budget)]
         except Exception as error:  # a bug of ours must not hide what the other rules found
             errors.append(f"internal error in {check.rule.code} at {launch.site.document.path}: {error!r}")
     return found, errors
@@ -63,10 +62,6 @@ def of_any_gpu(launch: Launch, resolved: Resolver, rules: Registry, found: list[
 
 def _gist(diagnostic: Diagnostic) -> object:
     return diagnostic.rule.code, diagnostic.severity, diagnostic.message, diagnostic.at.key()
-
-
-def _findings(check: Check, launch: Launch, budget: Budget) -> Iterator[Finding]:
-    return check(launch=launch, budget=budget)
 
 
 def of_problem(problem: Problem, rules: Registry) -> Diagnostic:

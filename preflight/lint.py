@@ -5,8 +5,9 @@ The core is a library that prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 
 from preflight.copies import merged
 from preflight.diagnostics import NOTE, Diagnostic, Fix, Severity
@@ -20,7 +21,7 @@ from preflight.readers import reader_for
 from preflight.records import NamedTuple
 from preflight.registry import Registry, registry
 from preflight.selection import EVERYTHING, Selection
-from preflight.text import Document, Place, Text, apply_edits
+from preflight.text import Document, Edit, Place, Text, apply_edits
 
 _CAPACITY = ("CAP001", "CAP002", "CAP003", "CAP004", "CAP005")
 _CAUSES = {
@@ -81,18 +82,29 @@ def lint_document(document: Document, context: Context = NO_CONTEXT, chosen: Sel
     """All selected diagnostics of one document, each fix proved."""
     seen: Seen = {}
     result = examine(document, context, seen)
-    before = _counts(_all(result))
+    launches = [_without_effects(resolved.diagnostics) for resolved in result.launches]
+    shown = [
+        (number, diagnostic)
+        for number, diagnostics in (*enumerate(launches), (None, list(result.others)))
+        for diagnostic in diagnostics
+        if diagnostic.fixes and chosen.holds(diagnostic.rule.code)
+    ]
+    candidates = [Candidate(number, one, fix) for number, one in shown for fix in one.fixes]
+    holding = {id(candidate.fix) for candidate in prove(candidates, result, context, seen)} if candidates else set()
+    fixable = {id(diagnostic) for _, diagnostic in shown}
 
-    def shown(diagnostic: Diagnostic) -> Diagnostic:
-        if not diagnostic.fixes or not chosen.holds(diagnostic.rule.code):
+    def proved(diagnostic: Diagnostic) -> Diagnostic:
+        if id(diagnostic) not in fixable:
             return diagnostic
-        holding = tuple(fix for fix in diagnostic.fixes if _holds(fix, diagnostic, result, before, context, seen))
-        return diagnostic._replace(fixes=holding)
+        return diagnostic._replace(fixes=tuple(fix for fix in diagnostic.fixes if id(fix) in holding))
 
-    launches = tuple(
-        resolved._replace(diagnostics=tuple(map(shown, _without_effects(resolved.diagnostics)))) for resolved in result.launches
+    result = result._replace(
+        launches=tuple(
+            resolved._replace(diagnostics=tuple(map(proved, diagnostics)))
+            for resolved, diagnostics in zip(result.launches, launches, strict=True)
+        ),
+        others=tuple(map(proved, result.others)),
     )
-    result = result._replace(launches=launches, others=tuple(map(shown, result.others)))
     return result._replace(diagnostics=tuple(_reported(result, chosen)))
 
 
@@ -224,19 +236,80 @@ def _all(result: FileResult) -> list[Diagnostic]:
     return [*result.others, *(diagnostic for resolved in result.launches for diagnostic in resolved.diagnostics)]
 
 
-def _holds(fix: Fix, diagnostic: Diagnostic, result: FileResult, before: dict[str, int], context: Context, seen: Seen) -> bool:
-    """Whether a fix removes its finding and adds none, by our own lint."""
+class Candidate(NamedTuple):
+    """A fix to be proved, and the number of its launch; None where its finding belongs to no single launch."""
+
+    launch: int | None
+    diagnostic: Diagnostic
+    fix: Fix
+
+
+def prove(candidates: Iterable[Candidate], result: FileResult, context: Context, seen: Seen) -> Iterator[Candidate]:
+    """Those that remove their finding and add none, by our own lint.
+
+    Fixes of different launches are tried together, one of each at a time: a lint for each fix would take the square of a long
+    file's time.
+    """
+    rounds: list[list[Candidate]] = []
+    tried: dict[int, int] = {}
+    for candidate in candidates:
+        if candidate.launch is None:
+            rounds.append([candidate])
+            continue
+        turn = tried[candidate.launch] = tried.get(candidate.launch, -1) + 1
+        while len(rounds) <= turn:
+            rounds.append([])
+        rounds[turn].append(candidate)
+    for together in rounds:
+        yield from _prove_together(together, result, context, seen)
+
+
+def _prove_together(together: list[Candidate], result: FileResult, context: Context, seen: Seen) -> Iterator[Candidate]:
+    after = _with(together, result, context, seen)
+    if after is None:  # some may hold all the same
+        middle = len(together) // 2
+        for half in (together[:middle], together[middle:]) if middle else ():
+            yield from _prove_together(half, result, context, seen)
+        return
+    for candidate in together:
+        now, then = _concerning(candidate, after), _concerning(candidate, result)
+        if _removes(candidate.diagnostic, now, then) and _no_more(now, then):
+            yield candidate
+
+
+def _with(together: list[Candidate], result: FileResult, context: Context, seen: Seen) -> FileResult | None:
+    """The document with the fixes; None where they collide, or change more than their own launches for the worse."""
     document = result.document
-    if any(edit.path != document.path for edit in fix.edits):
-        return False
-    after = examine(Document(document.path, apply_edits(document.text, fix.edits), bom=document.bom), context, seen, reuse=True)
-    if len(after.launches) != len(result.launches):
-        return False
-    counts = _counts(_all(after))
+    edits = list(dict.fromkeys(edit for candidate in together for edit in candidate.fix.edits))
+    if _collide(edits) or any(edit.path != document.path for edit in edits):
+        return None
+    after = examine(Document(document.path, apply_edits(document.text, edits), bom=document.bom), context, seen, reuse=True)
+    if len(after.launches) != len(result.launches) or not _no_more(after.others, result.others):
+        return None
+    concerned = {candidate.launch for candidate in together}
+    others = [number for number in range(len(result.launches)) if number not in concerned]
+    spared = all(_no_more(after.launches[number].diagnostics, result.launches[number].diagnostics) for number in others)
+    return after if spared else None
+
+
+def _concerning(candidate: Candidate, result: FileResult) -> tuple[Diagnostic, ...]:
+    return result.others if candidate.launch is None else result.launches[candidate.launch].diagnostics
+
+
+def _collide(edits: Sequence[Edit]) -> bool:
+    """Whether two edits touch the same characters, or insert at the same place."""
+    spans = sorted(edit.span for edit in edits)
+    return any(first.end > second.start or first == second for first, second in pairwise(spans))
+
+
+def _removes(diagnostic: Diagnostic, now: Iterable[Diagnostic], then: Iterable[Diagnostic]) -> bool:
     code = diagnostic.rule.code
-    if diagnostic.severity > NOTE and counts.get(code, 0) >= before.get(code, 0):
-        return False
-    return all(number <= before.get(other, 0) for other, number in counts.items())
+    return diagnostic.severity <= NOTE or _counts(now).get(code, 0) < _counts(then)[code]
+
+
+def _no_more(now: Iterable[Diagnostic], then: Iterable[Diagnostic]) -> bool:
+    before = _counts(then)
+    return all(number <= before.get(code, 0) for code, number in _counts(now).items())
 
 
 def _counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:

@@ -111,6 +111,8 @@ class FlagTable:
         self.features = frozenset(name for name, rows in book["features"].items() if any(alive(row, index) for row in rows))
         self._rows: dict[str, tuple[str, list[Any]]] = {}
         self._settings: dict[str, list[list[Any]]] = {}
+        self._required: list[Flag] | None = None
+        self._nearest: dict[str, tuple[str, ...]] = {}
         for setting, rows in book["flags"].items():
             for row in rows:
                 if alive(row, index):
@@ -149,8 +151,11 @@ class FlagTable:
 
     def required(self) -> list[Flag]:
         """The options that have to be there."""
-        rows = [(setting, row) for setting, rows in self._settings.items() for row in rows]
-        return [self._flag(setting, row) for setting, row in rows if "r" in row[3]]
+        if self._required is None:
+            self._required = [
+                self._flag(setting, row) for setting, rows in self._settings.items() for row in rows if "r" in row[3]
+            ]
+        return self._required
 
     def history(self, spelling: str) -> History | None:
         """The life of `spelling` over all releases."""
@@ -166,9 +171,11 @@ class FlagTable:
         wanted = "--" + spelling.lstrip("-").replace("_", "-").lower()
         if wanted in self._rows:
             return (wanted,)
-        from difflib import get_close_matches
+        if wanted not in self._nearest:
+            from difflib import get_close_matches
 
-        return tuple(get_close_matches(wanted, self._rows, n=3, cutoff=0.75))
+            self._nearest[wanted] = tuple(get_close_matches(wanted, self._rows, n=3, cutoff=0.75))
+        return self._nearest[wanted]
 
     def successor(self, spelling: str) -> Successor | None:
         """What to write here in place of `spelling`, an option that is deprecated here, gone, or not there yet."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preflight.diagnostics import ERROR, NOTE, WARNING, Finding, Problem
 from preflight.engines.base import Engine, Expect, Launch, Observed, VersionChoice
-from preflight.engines.steps import UNKNOWN, Row, Setting, State, Topic, run_steps
+from preflight.engines.steps import UNKNOWN, Row, State, Topic, run_steps
 from preflight.engines.versions import VersionSpec, parse_spec, parse_version
 from preflight.launch import LaunchSite, Table
 from preflight.memory.range import Range, within
@@ -52,7 +52,9 @@ class Resolver(NamedTuple):
         engine = self.engine
         settings, uses, problems, complete = engine.parse(self.site, choice.text)
         site = self.site._replace(complete=complete)
-        _forget(settings, _beyond_reckoning)
+        for name, setting in settings.items():
+            if setting.given and _beyond_reckoning(setting.value):
+                settings[name] = setting._replace(value=UNKNOWN)
         env = {variable.name: variable.token.value for variable in site.env}
         state = State(
             settings,
@@ -64,7 +66,10 @@ class Resolver(NamedTuple):
             complete=site.complete,
         )
         trace = run_steps(state, engine.steps(self.topics, choice.version))
-        _forget(settings, lambda name, value: name in _COUNTS and isinstance(value, int) and value < 1)
+        for name in _COUNTS:
+            counted = settings.get(name)
+            if counted is not None and isinstance(counted.value, int) and counted.value < 1:
+                settings[name] = counted._replace(value=UNKNOWN)
         return Launch(
             site,
             engine,
@@ -87,18 +92,12 @@ class Resolver(NamedTuple):
 
 
 _COUNTS = ("tp-size", "pp-size", "dp-size", "ep-size", "attn-cp-size", "attn-dp-size", "dcp-size", "moe-dp-size", "page-size")
+"""Nothing is computed from a count below 1."""
 
 
-def _beyond_reckoning(name: str, value: Any) -> bool:
-    """A number that no machine can mean: not finite, or larger than any count of bytes."""
+def _beyond_reckoning(value: Any) -> bool:
+    """A number that no machine can mean: not finite, or larger than any count of bytes. Nothing is computed from it."""
     return isinstance(value, int | float) and not abs(value) < 1 << 60
-
-
-def _forget(settings: dict[str, Setting], impossible: Callable[[str, Any], bool]) -> None:
-    """Nothing is computed from a value that cannot be meant."""
-    for name, setting in settings.items():
-        if setting.value is not UNKNOWN and impossible(name, setting.value):
-            settings[name] = setting._replace(value=UNKNOWN)
 
 
 NO_CONTEXT = Context()

@@ -8,7 +8,6 @@ condition reads no more than it needs, and first what settles it: `s.page_size i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from preflight.diagnostics import UNSAFE, Severity
@@ -105,20 +104,20 @@ class State:
         self.crashes: list[tuple[str, Exception]] = []
         """Rows whose code failed: our bugs, never the user's."""
 
-    def __getattr__(self, name: str) -> Any:
-        return self.get(_stable(name))
+    def __getattr__(self, attribute: str) -> Any:
+        return self.get(_STABLE[attribute])
 
     def get(self, name: str) -> Any:
         """The value of a setting by its stable name; None where it is unset. Raises Unknown."""
-        setting = self.settings.get(name)
         self.reads[name] = None
-        if setting is None:
-            if self.complete:
-                return None
-            raise Unknown(name)
-        if setting.value is UNKNOWN:
-            raise Unknown(name)
-        return setting.value
+        setting = self.settings.get(name)
+        if setting is not None:
+            value = setting.value
+            if value is not UNKNOWN:
+                return value
+        elif self.complete:
+            return None
+        raise Unknown(name)
 
     def given(self, name: str) -> bool:
         """Whether the user gave the setting. Raises Unknown where an opaque tail may give it."""
@@ -145,11 +144,15 @@ class State:
         return default if value is None else {**_TRUE, **_FALSE}.get(value.strip().lower(), default)
 
 
-@lru_cache(maxsize=1024)
-def _stable(attribute: str) -> str:
-    return attribute.replace("_", "-")
+class _StableNames(dict[str, str]):
+    """The stable name of a setting by the attribute that a condition reads."""
+
+    def __missing__(self, attribute: str) -> str:
+        name = self[attribute] = attribute.replace("_", "-")
+        return name
 
 
+_STABLE = _StableNames()
 _TRUE = dict.fromkeys(("true", "1", "yes", "y"), True)
 _FALSE = dict.fromkeys(("false", "0", "no", "n"), False)
 

@@ -134,6 +134,10 @@ class Pool(NamedTuple):
 
     def least_rest(self) -> float:
         """The smallest rest in bytes that holds one page of tokens (and, for a hybrid, the states of one request)."""
+        if self.states is None and self.sliding is None:
+            page = self.page * self.cell + self.fixed
+            if self._starts(page) and not self._starts(page - 1):
+                return page
         low, high = 0.0, _FAR
         if not self._starts(high):
             return high

@@ -113,8 +113,9 @@ def _graphs(s: State) -> Iterator[LedgerRow]:
 def graph_batch(s: State) -> int:
     """The largest batch that decode graphs are captured for."""
     sizes = s.cuda_graph_bs
-    if isinstance(sizes, list | tuple) and sizes:
-        return max(int(size) for size in sizes if str(size).isdigit())
+    numbers = [size for size in sizes if isinstance(size, int)] if isinstance(sizes, list | tuple) else []
+    if numbers:
+        return max(numbers)
     batch = s.cuda_graph_max_bs
     return int(batch) if batch is not None else 160
 

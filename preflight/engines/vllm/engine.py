@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from preflight.engines.base import Engine, Launch, Listening, Spread
 from preflight.engines.steps import UNKNOWN, Row, Step, Topic
@@ -43,7 +44,7 @@ def spread(launch: Launch) -> Spread:
     values = {name: launch.value(name) for name in (*_SIZES, "nnodes")}
     if any(launch.value(name) is not None for name in _ELSEWHERE) or any(value is UNKNOWN for value in values.values()):
         return Spread()
-    if _RAY.search(launch.site.document.text):  # it takes over where GPUs are missing
+    if _speaks_of_ray(launch.site.document.text):  # it takes over where GPUs are missing
         return Spread()
     if values["data-parallel-size-local"]:
         values["data-parallel-size"] = None
@@ -56,6 +57,11 @@ def spread(launch: Launch) -> Spread:
         tuple(name for name in _SIZES if values[name] is not None),
         placed_here=launch.site.image is not None or backends[0] == "mp",
     )
+
+
+@lru_cache(maxsize=2)
+def _speaks_of_ray(text: str) -> bool:
+    return _RAY.search(text) is not None
 
 
 def listens(launch: Launch) -> Listening:
