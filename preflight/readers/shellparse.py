@@ -24,7 +24,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _READERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 _HARMLESS = re.compile(r"activate$|conda|bashrc|\bprofile|\bsetvars|/etc/|nvm\.sh|cargo/env")
 _DEPTH = 150
-_LONGEST, _LONGEST_LINE = 200_000, 20_000
+_LONGEST, _LONGEST_LINE, _MOST_COMMANDS = 200_000, 20_000, 20_000
 """What is longer was not written by hand (a payload), and is passed over."""
 _TOO_LONG = re.compile(r"[^\n]{20000,}")
 
@@ -80,7 +80,7 @@ class _Walk:
     # -- statements --------------------------------------------------------------------------------------------------------
 
     def visit(self, node: Node, branch: Branch, depth: int, heredocs: tuple[Heredoc, ...] = ()) -> None:
-        if depth > _DEPTH:
+        if depth > _DEPTH or len(self.commands) >= _MOST_COMMANDS:
             return
         kind = node.type
         if kind == "command":

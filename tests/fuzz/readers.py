@@ -85,6 +85,14 @@ SEEDS: dict[str, list[str]] = {
     "units": ['[Service]\nEnvironment="A=b" C=d\n# c\nExecStart=/x/vllm serve m \\\n  --tp 2 $A ${B}\n'],
     "makefile": ["M ?= m\nP := 1\nrun:\n\t@vllm serve $(M) \\\n\t  --port $(P) $$X\n"],
     "hcl": ['x = <<-EOT\n  spec:\n    containers:\n    - command: [vllm, serve, "${var.m}"]\nEOT\n'],
+    "launch_file": [
+        'engine = "sglang"  # c\nengine-version = "0.5.9"\nhardware = { gpu = "h200", count = 8 }\n'
+        '[model]\nprofile = "qwen3-32b"\n'
+        "[flags]\ntp-size = 8\nmem-fraction-static = 0.9\ncuda-graph-bs = [1, 2,\n 4]\ntrust-remote-code = true\n"
+        '[env]\nA = "x"\n[observed]\nfree-before-load = ["94.0 GiB", "93.9 GiB"]\n',
+        'engine = "vllm"\n[[launch]]\nname = "a"\nflags.max-model-len = 0x10\nflags.x = """a\n\\\n b"""\n[[launch]]\n'
+        "flags = { a-b = 1_000, \"c\" = 'd', e = -0.5e3 }\n",
+    ],
     "python": [
         'import os\nM = "m"\ncmd = ["vllm", "serve", M, f"--x={M}", str(8), *a]\ncmd += ["--y"]\nos.system("vllm serve m")\n'
     ],

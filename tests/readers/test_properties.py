@@ -34,7 +34,7 @@ def test_no_monster_crashes_a_reader(monster) -> None:  # type: ignore[no-untype
         check(reader, text)
 
 
-@pytest.mark.parametrize(("reader", "text"), SAMPLES)
+@pytest.mark.parametrize(("reader", "text"), [sample for sample in SAMPLES if sample[0] != "launch_file"])
 def test_a_literal_word_is_what_its_place_spells(reader: str, text: str) -> None:
     found = sites(reader, text)
     assert found
