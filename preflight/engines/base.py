@@ -85,6 +85,8 @@ class Parsing(NamedTuple):
     uses: tuple[FlagUse, ...]
     problems: tuple[FlagProblem, ...] = ()
     complete: bool = True
+    defaults: Mapping[str, Setting] = {}
+    """What the engine starts from where nothing is given: the same object for the same release."""
 
 
 class VersionChoice(NamedTuple):

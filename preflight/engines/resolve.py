@@ -50,7 +50,7 @@ class Resolver(NamedTuple):
     def at(self, choice: VersionChoice) -> Launch:
         """The launch as the release `choice` resolves it."""
         engine = self.engine
-        settings, uses, problems, complete = engine.parse(self.site, choice.text)
+        settings, uses, problems, complete, defaults = engine.parse(self.site, choice.text)
         site = self.site._replace(complete=complete)
         for name, setting in settings.items():
             if setting.given and _beyond_reckoning(setting.value):
@@ -65,7 +65,7 @@ class Resolver(NamedTuple):
             env=env,
             complete=site.complete,
         )
-        trace = run_steps(state, engine.steps(self.topics, choice.version))
+        trace = run_steps(state, engine.steps(self.topics, choice.version), defaults)
         for name in _COUNTS:
             counted = settings.get(name)
             if counted is not None and isinstance(counted.value, int) and counted.value < 1:

@@ -59,13 +59,15 @@ class Setting(NamedTuple):
 class Facts:
     """Named facts read as attributes; a fact that is None or absent is unknown to whoever reads it."""
 
-    __slots__ = ("_facts", "_of")
+    __slots__ = ("_facts", "_of", "_state")
 
-    def __init__(self, of: str, facts: object) -> None:
+    def __init__(self, of: str, facts: object, state: State) -> None:
         self._of = of
         self._facts = facts
+        self._state = state
 
     def __getattr__(self, name: str) -> Any:
+        self._state.looked_around = True
         value = getattr(self._facts, name, None)
         if value is None:
             raise Unknown(f"{self._of} {name}")
@@ -73,6 +75,7 @@ class Facts:
 
     def known(self, name: str) -> Any:
         """The fact, or None where it is not known."""
+        self._state.looked_around = True
         return getattr(self._facts, name, None)
 
 
@@ -89,18 +92,20 @@ class State:
         draft: Model | None = None,
         env: Mapping[str, str | None] = {},
         complete: bool = True,
-        env_complete: bool = True,
     ) -> None:
         self.settings = settings
         self.version = version
-        self.gpu = Facts("GPU", hardware)
-        self.model = Facts("model", model)
-        self.draft = Facts("draft model", draft)
+        self.gpu = Facts("GPU", hardware, self)
+        self.model = Facts("model", model, self)
+        self.draft = Facts("draft model", draft, self)
         self.complete = complete
         self._env = env
-        self._env_complete = env_complete
         self.reads: dict[str, None] = {}
         """The settings that the present row has read, in order."""
+        self.looked_around = False
+        """Whether the present row has read more than settings: a fact, or the environment."""
+        self.changed: set[str] = set()
+        """The settings that are not as the engine starts from."""
         self.crashes: list[tuple[str, Exception]] = []
         """Rows whose code failed: our bugs, never the user's."""
 
@@ -131,6 +136,7 @@ class State:
 
     def env(self, name: str, default: str | None = None) -> str | None:
         """An environment variable as the launch sets it. Raises Unknown where its value is not known."""
+        self.looked_around = True
         if name not in self._env:
             return default
         value = self._env[name]
@@ -294,15 +300,26 @@ def in_order(
     return [entry[2] for entry in placed]
 
 
-def run_steps(state: State, steps: Iterable[Step]) -> list[Event]:
-    """Runs the rows in their order on `state`, changing its settings, and gives what took effect, in order."""
+def run_steps(state: State, steps: Sequence[Step], defaults: Mapping[str, Setting] = {}) -> list[Event]:
+    """Runs the rows in their order on `state`, changing its settings, and gives what took effect, in order.
+
+    `defaults` is what the engine starts from where nothing is given. A condition that was false of nothing but defaults is
+    false again while they are untouched, so it is not asked again: most rows are about flags that few launches give.
+    """
     events: list[Event] = []
-    for step in steps:
+    idle = _idle(steps, defaults)
+    changed = state.changed = {name for name, setting in state.settings.items() if defaults.get(name) is not setting}
+    for number, step in enumerate(steps):
+        read = idle[number]
+        if read is not None and state.complete and read.isdisjoint(changed):
+            continue
         row = step.row
-        state.reads = {}
+        state.reads, state.looked_around = {}, False
         try:
             if row.when(state):
                 events += _effect(state, step)
+            elif read is None and not state.looked_around and changed.isdisjoint(state.reads):
+                idle[number] = frozenset(state.reads)
         except (Unknown, ArithmeticError):  # a size of 0 divides nothing: other rows speak of it
             for name in row.names:
                 _forget(state, name)
@@ -311,9 +328,24 @@ def run_steps(state: State, steps: Iterable[Step]) -> list[Event]:
     return events
 
 
+_idle_rows: dict[tuple[int, int], tuple[Sequence[Step], Mapping[str, Setting], list[frozenset[str] | None]]] = {}
+
+
+def _idle(steps: Sequence[Step], defaults: Mapping[str, Setting]) -> list[frozenset[str] | None]:
+    """What each condition has read when it was false of defaults alone; None where it was not yet. Kept with the objects that
+    it is about, so that no others can have their identity."""
+    key = id(steps), id(defaults)
+    if key not in _idle_rows:
+        if len(_idle_rows) >= 64:
+            _idle_rows.clear()
+        _idle_rows[key] = steps, defaults, [None] * len(steps)
+    return _idle_rows[key][2]
+
+
 def _forget(state: State, name: str) -> None:
     before = state.settings.get(name)
     state.settings[name] = Setting(UNKNOWN, NOT_KNOWN, before.place if before else None, before.flag if before else None)
+    state.changed.add(name)
 
 
 def _effect(state: State, step: Step) -> list[Event]:
@@ -339,6 +371,7 @@ def _set(state: State, step: Step) -> list[Event]:
             continue
         place, flag = (before.place, before.flag) if before else (None, None)
         state.settings[name] = Setting(after, row.origin, place, flag, row.id)
+        state.changed.add(name)
         changes.append(Event(row, topic, sure, name, before, after, reads=reads))
     if not changes or row.says is None:
         return changes

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import preflight.engines.steps as engine_steps
 from preflight.diagnostics import ERROR
 from preflight.judge import of_any_gpu
 from preflight.registry import registry
@@ -76,6 +77,21 @@ def test_without_its_gpu_no_accepted_launch_is_refused() -> None:
             found[bool(record["ok"])] += [(release, message) for message in refusals]
     assert found[True] == []
     assert len(found[False]) > 100
+
+
+def test_a_launch_is_resolved_alike_whatever_was_resolved_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conditions that were idle in other launches are not asked again: that must not show."""
+    for version in FULL:
+        for record, release in list(recordings([HERE / "recorded" / f"sglang-{version}.jsonl.gz"]))[::10]:
+            resolved = resolver_of(record, release)
+            after_others = resolved.at(resolved.versions)
+            with monkeypatch.context() as fresh:
+                fresh.setattr(engine_steps, "_idle_rows", {})
+                alone = resolved.at(resolved.versions)
+            assert [(event.row.id, event.message) for event in after_others.trace] == [
+                (event.row.id, event.message) for event in alone.trace
+            ]
+            assert after_others.settings == alone.settings
 
 
 def test_every_recorded_model_is_in_the_catalogue() -> None:

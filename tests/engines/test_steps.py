@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from preflight.engines.sglang.engine import SGLANG, order
 from preflight.engines.steps import (
+    ENGINE_DEFAULT,
     FILE,
     REFUSES,
     SETS,
@@ -19,6 +22,7 @@ from preflight.engines.steps import (
     in_order,
     run_steps,
 )
+from preflight.hardware.types import Hardware
 
 TOPIC = Topic("XXX001", "a-mistake", "sglang", "model")
 
@@ -122,3 +126,41 @@ def test_each_release_runs_its_handlers_in_its_own_order() -> None:
     assert before((0, 5, 2), "pipeline", "hicache")
     assert before((0, 5, 5, 3), "hicache", "attention")
     assert all(before(version, "gpu-memory", "model") for version in SGLANG.read)
+
+
+def test_a_condition_that_was_false_of_defaults_is_asked_again_once_what_it_read_is_given() -> None:
+    asked = []
+
+    def condition(s: State) -> bool:
+        asked.append(s.tp_size)
+        return bool(s.tp_size > 4)
+
+    steps = [Step(Row("A", REFUSES, when=condition, says="tp-size is {tp_size}."), TOPIC, True)]
+    defaults = {"tp-size": Setting(1, ENGINE_DEFAULT)}
+
+    def run_on(settings: dict[str, Setting], **circumstances: Any) -> list[str]:
+        on = State(dict(settings), version=(0, 5, 9), hardware=None, model=None, **circumstances)
+        return [event.message for event in run_steps(on, steps, defaults)]
+
+    assert run_on(defaults) == run_on(defaults) == []
+    assert asked == [1]
+    assert run_on({"tp-size": Setting(8, FILE)}) == ["tp-size is 8."]
+    assert run_on(defaults, complete=False) == []
+    assert asked == [1, 8, 1]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda s: s.gpu.compute_capability == (9, 0),
+        lambda s: s.gpu.known("compute_capability") is not None,
+        lambda s: s.env("A") is not None,
+    ],
+)
+def test_a_condition_that_reads_more_than_settings_is_always_asked(condition: Any) -> None:
+    steps = [Step(Row("A", REFUSES, when=condition, says="found"), TOPIC, True)]
+    found = []
+    for hardware, env in ((None, {}), (Hardware(compute_capability=(9, 0)), {"A": "1"})):
+        on = State({}, version=(0, 5, 9), hardware=hardware, model=None, env=env)
+        found.append(len(run_steps(on, steps)))
+    assert found == [0, 1]

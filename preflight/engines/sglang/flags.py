@@ -60,7 +60,7 @@ _SUPPRESSED = "==SUPPRESS=="
 """The default of an old spelling that sets nothing where it is not given."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def defaults(release: str, project: str | None = None) -> dict[str, Setting]:
     """What a release takes where nothing is given; None and False are left out."""
     found = {}
@@ -78,7 +78,8 @@ def parse(site: LaunchSite, release: str, project: str | None = None) -> Parsing
     flags = table(release, project)
     serves = site.entry is not None and site.entry.value == "sglang serve"
     parsed = read_words(site.argv, flags, complete=site.complete, serve_positional=serves and SERVE_POSITIONAL in flags.features)
-    settings = dict(defaults(release, project))
+    starts_from = defaults(release, project)
+    settings = dict(starts_from)
     uses = []
     complete = parsed.complete
     for occurrence in parsed.occurrences:
@@ -94,7 +95,7 @@ def parse(site: LaunchSite, release: str, project: str | None = None) -> Parsing
         attached = occurrence.values == (occurrence.at,) and bool(occurrence.typed)
         uses.append(FlagUse(flag.setting, occurrence.typed or occurrence.spelling, value, occurrence.at, last, attached))
     problems = tuple(_problem(problem, flags, site) for problem in parsed.problems if _speaks(problem, site, complete=complete))
-    return Parsing(settings, tuple(uses), problems, complete)
+    return Parsing(settings, tuple(uses), problems, complete, starts_from)
 
 
 def _value(value: object) -> Any:

@@ -50,6 +50,7 @@ def _configured(s: State) -> tuple[Any, ...]:
     values = []
     for (phase, key), name in _KEYS.items():
         setting = s.settings.get(name)
+        s.reads[name] = None
         values.append(given.get(phase, {}).get(key, setting.value if setting else None))
     return tuple(values)
 
