@@ -89,6 +89,8 @@ class Parsed(NamedTuple):
         return next((use for use in reversed(self.occurrences) if use.flag.writes == setting), None)
 
 
+_SUGGESTED = 100
+"""After so many problems the words are of another program, and what each may have meant is not looked for."""
 _OPTION, _ARGUMENT, _UNSEEN, _TERMINATOR = "O", "A", "U", "-"
 
 
@@ -214,14 +216,14 @@ class _Parser:
         data: dict[str, object] = {"typed": slot.typed}
         if match.kind == "ambiguous":
             data["candidates"] = match.candidates
-        elif kind == UNKNOWN_FLAG:
+        elif kind == UNKNOWN_FLAG and len(self._problems) < _SUGGESTED:
             data["nearest"] = self._table.nearest(slot.typed)
         return Problem(kind, index, (index,), None, data)
 
     def _extend(self, owner: Problem, index: int) -> Problem:
         """`owner` with the word at `index`."""
         longer = owner._replace(words=(*owner.words, index))
-        place = next(i for i, entry in enumerate(self._problems) if entry[2] is owner)
+        place = next(i for i in reversed(range(len(self._problems))) if self._problems[i][2] is owner)
         self._problems[place] = (*self._problems[place][:2], longer)
         return longer
 

@@ -271,6 +271,8 @@ class Catalogue:
 
     def history(self, spelling: str) -> History | None:
         """The life of `spelling` over all releases; None: no release has it."""
+        if not any(spelling in self._by_spelling(number) for number in range(len(self._books))):
+            return None
         rows = [self._row(number, index, spelling) for number, index in self.timeline.places()]
         here = [row is not None for row in rows]
         if not any(here):
