@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 
 from preflight.launch import DEFAULT, KNOWN, OPAQUE, UNKNOWN_STATE, LaunchSite, Reading, Token
@@ -114,7 +115,8 @@ class _Module:
 
 def read(document: Document) -> Reading:
     try:
-        tree = ast.parse(document.text)
+        with warnings.catch_warnings(action="ignore"):  # what is odd in somebody else's Python is not ours to say
+            tree = ast.parse(document.text)
         module = _Module(document, tree)
         return Reading(tuple(distinct(_sites(module))))
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # not a file of this Python, or one that nobody wrote

@@ -135,3 +135,16 @@ def test_whoever_stops_reading_the_report_gets_no_traceback(folder: Path, comman
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_odd_python_is_read_without_a_word(folder: Path) -> None:
+    """`1if` is a warning of Python's compiler, which goes to standard error."""
+    (folder / "start.py").write_text('import subprocess\nx = 1if 1else 0\nsubprocess.run(["vllm", "serve", "m", "\\d"])\n')
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-m", "preflight", "lint", "start.py"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
