@@ -269,7 +269,7 @@ class _Shown(dict[str, Any]):
         source: Any = self._state
         for part in name.split("__"):
             source = getattr(source, part)
-        return show(source)
+        return ".".join(map(str, source)) if name == "gpu__compute_capability" else show(source)
 
 
 def show(value: Any) -> str:
