@@ -40,7 +40,7 @@ def check(launch: Launch) -> Iterator[Finding]:
             fact = f"{problem.typed} is a flag of another engine, not of {known_version(launch)}."
             yield finding(launch, problem, fact, successor_text(problem), successor_fixes(launch, problem, UNSAFE))
             continue
-        near = tuple(problem.data.get("nearest", ()))
+        near = tuple(one for one in problem.data.get("nearest", ()) if launch.use(one.removeprefix("--")) is None)
         only_dashes = bool(near) and near[0] == "--" + problem.typed.lstrip("-").replace("_", "-")
         remedy = "Remove it." if not near else f"Use {near[0]}." if only_dashes else f"Did you mean {near[0]}?"
         fixes = renamed(launch, problem, near[0], SAFE if only_dashes else UNSAFE) if near else ()

@@ -151,7 +151,12 @@ def _of_another_engine(typed: str, flags: FlagTable) -> Successor | None:
     from preflight.engines.sglang.foreign import FOREIGN
 
     found = FOREIGN.get("--" + typed.lstrip("-").replace("_", "-"))
-    return found if found is not None and all(word in flags.spellings for word in found.argv[:1]) else None
+    if found is None or not found.argv or found.argv[0] in flags.spellings:
+        return found
+    history = flags.history(found.argv[0])
+    if history is None or not flags.is_before(history.added_in):
+        return None
+    return Successor("gone", (), {}, f"SGLang has {found.argv[0]} for this since {history.added_in}.")
 
 
 def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProblem:
