@@ -22,9 +22,7 @@ class Gpus(NamedTuple):
 def gpus_per_node(launch: Launch) -> Located[Gpus] | None:
     """The GPUs that the launch's file gives to each node; None where it does not say."""
     site = launch.site
-    overridable = any(
-        launch.settings[name].origin == INLINE_DEFAULT for name in launch.engine.spread(launch).sizes if name in launch.settings
-    )
+    overridable = any(launch.settings[name].origin == INLINE_DEFAULT for name in launch.spread.sizes if name in launch.settings)
     table = launch.tables.get("hardware", {})
     nodes = table.get("nodes")
     known = nodes.value if nodes is not None and isinstance(nodes.value, int) else launch.hardware.nodes if launch.hardware else 1
@@ -48,7 +46,7 @@ def ranks_in_words(launch: Launch, spread: Spread) -> str:
 
 def gpu_numbers(launch: Launch) -> tuple[str, ...]:
     """The GPUs of the machine that the launch takes for certain, while the other launches of its file run."""
-    around, spread = launch.site.around, launch.engine.spread(launch)
+    around, spread = launch.site.around, launch.spread
     if around.devices is None or not around.certain or not around.sees_only_its_gpus:
         return ()
     seen = around.devices.value

@@ -19,7 +19,7 @@ class Check(NamedTuple):
     needs: tuple[str, ...]
 
     def __call__(self, **facts: Any) -> Iterator[Finding]:
-        return self.function(**{name: facts[name] for name in self.needs})
+        return self.function(*[facts[name] for name in self.needs])
 
 
 def rule(meta: Rule) -> Callable[[CheckFunction], Check]:

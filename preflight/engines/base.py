@@ -108,6 +108,30 @@ class VersionChoice(NamedTuple):
     """False for a release older than the first catalogue: its flags are not judged."""
 
 
+class Spread(NamedTuple):
+    """How a launch spreads over GPUs: `ranks` in all, over `nodes` of the engine's own counting, as the product of `sizes`.
+
+    None where it cannot be told, or where other launches hold a part of the ranks. `first` and `step` number the GPUs of a
+    node. `rendezvous`: the setting that names the address where several nodes meet, where it is given.
+    """
+
+    ranks: int | None = None
+    nodes: int | None = None
+    sizes: tuple[str, ...] = ()
+    first: int = 0
+    step: int = 1
+    rendezvous: str | None = None
+    placed_here: bool = True
+    """False where ranks may be placed on machines that the file does not show."""
+
+    @property
+    def needs(self) -> int | None:
+        """GPUs that a node must have."""
+        if self.ranks is None or self.nodes is None:
+            return None
+        return self.first + (-(-self.ranks // self.nodes) - 1) * self.step + 1
+
+
 class Launch(NamedTuple):
     """A launch as one release of its engine resolves it."""
 
@@ -132,6 +156,7 @@ class Launch(NamedTuple):
     """Resolves another form of the launch under the same circumstances."""
     crashes: tuple[tuple[str, Exception], ...] = ()
     """Rows whose code failed."""
+    spread: Spread = Spread()
 
     @property
     def head(self) -> Place:
@@ -219,30 +244,6 @@ def _spell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
-
-
-class Spread(NamedTuple):
-    """How a launch spreads over GPUs: `ranks` in all, over `nodes` of the engine's own counting, as the product of `sizes`.
-
-    None where it cannot be told, or where other launches hold a part of the ranks. `first` and `step` number the GPUs of a
-    node. `rendezvous`: the setting that names the address where several nodes meet, where it is given.
-    """
-
-    ranks: int | None = None
-    nodes: int | None = None
-    sizes: tuple[str, ...] = ()
-    first: int = 0
-    step: int = 1
-    rendezvous: str | None = None
-    placed_here: bool = True
-    """False where ranks may be placed on machines that the file does not show."""
-
-    @property
-    def needs(self) -> int | None:
-        """GPUs that a node must have."""
-        if self.ranks is None or self.nodes is None:
-            return None
-        return self.first + (-(-self.ranks // self.nodes) - 1) * self.step + 1
 
 
 class Listening(NamedTuple):

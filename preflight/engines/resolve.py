@@ -70,7 +70,7 @@ class Resolver(NamedTuple):
             counted = settings.get(name)
             if counted is not None and isinstance(counted.value, int) and counted.value < 1:
                 settings[name] = counted._replace(value=UNKNOWN)
-        return Launch(
+        launch = Launch(
             site,
             engine,
             choice,
@@ -89,6 +89,7 @@ class Resolver(NamedTuple):
             lambda other: self._replace(site=other).at(choice),
             tuple(state.crashes),
         )
+        return launch._replace(spread=engine.spread(launch))
 
 
 _COUNTS = ("tp-size", "pp-size", "dp-size", "ep-size", "attn-cp-size", "attn-dp-size", "dcp-size", "moe-dp-size", "page-size")

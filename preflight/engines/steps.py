@@ -59,15 +59,13 @@ class Setting(NamedTuple):
 class Facts:
     """Named facts read as attributes; a fact that is None or absent is unknown to whoever reads it."""
 
-    __slots__ = ("_facts", "_of", "_state")
+    __slots__ = ("_facts", "_of")
 
-    def __init__(self, of: str, facts: object, state: State) -> None:
+    def __init__(self, of: str, facts: object) -> None:
         self._of = of
         self._facts = facts
-        self._state = state
 
     def __getattr__(self, name: str) -> Any:
-        self._state.looked_around = True
         value = getattr(self._facts, name, None)
         if value is None:
             raise Unknown(f"{self._of} {name}")
@@ -75,7 +73,6 @@ class Facts:
 
     def known(self, name: str) -> Any:
         """The fact, or None where it is not known."""
-        self._state.looked_around = True
         return getattr(self._facts, name, None)
 
 
@@ -95,15 +92,16 @@ class State:
     ) -> None:
         self.settings = settings
         self.version = version
-        self.gpu = Facts("GPU", hardware, self)
-        self.model = Facts("model", model, self)
-        self.draft = Facts("draft model", draft, self)
+        self.circumstances = hardware, model, draft
+        self.gpu = Facts("GPU", hardware)
+        self.model = Facts("model", model)
+        self.draft = Facts("draft model", draft)
         self.complete = complete
         self._env = env
         self.reads: dict[str, None] = {}
         """The settings that the present row has read, in order."""
-        self.looked_around = False
-        """Whether the present row has read more than settings: a fact, or the environment."""
+        self.read_env = False
+        """Whether the present row has read the environment."""
         self.changed: set[str] = set()
         """The settings that are not as the engine starts from."""
         self.crashes: list[tuple[str, Exception]] = []
@@ -136,7 +134,7 @@ class State:
 
     def env(self, name: str, default: str | None = None) -> str | None:
         """An environment variable as the launch sets it. Raises Unknown where its value is not known."""
-        self.looked_around = True
+        self.read_env = True
         if name not in self._env:
             return default
         value = self._env[name]
@@ -304,21 +302,22 @@ def run_steps(state: State, steps: Sequence[Step], defaults: Mapping[str, Settin
     """Runs the rows in their order on `state`, changing its settings, and gives what took effect, in order.
 
     `defaults` is what the engine starts from where nothing is given. A condition that was false of nothing but defaults is
-    false again while they are untouched, so it is not asked again: most rows are about flags that few launches give.
+    false again while they are untouched, on the same machine with the same model, so it is not asked again: most rows are
+    about flags that few launches give.
     """
     events: list[Event] = []
-    idle = _idle(steps, defaults)
+    idle = _idle(state, steps, defaults)
     changed = state.changed = {name for name, setting in state.settings.items() if defaults.get(name) is not setting}
     for number, step in enumerate(steps):
         read = idle[number]
         if read is not None and state.complete and read.isdisjoint(changed):
             continue
         row = step.row
-        state.reads, state.looked_around = {}, False
+        state.reads, state.read_env = {}, False
         try:
             if row.when(state):
                 events += _effect(state, step)
-            elif read is None and not state.looked_around and changed.isdisjoint(state.reads):
+            elif read is None and not state.read_env and changed.isdisjoint(state.reads):
                 idle[number] = frozenset(state.reads)
         except (Unknown, ArithmeticError):  # a size of 0 divides nothing: other rows speak of it
             for name in row.names:
@@ -328,18 +327,23 @@ def run_steps(state: State, steps: Sequence[Step], defaults: Mapping[str, Settin
     return events
 
 
-_idle_rows: dict[tuple[int, int], tuple[Sequence[Step], Mapping[str, Setting], list[frozenset[str] | None]]] = {}
+_Idle = list[frozenset[str] | None]
+_idle_rows: dict[object, tuple[Sequence[Step], Mapping[str, Setting], _Idle]] = {}
 
 
-def _idle(steps: Sequence[Step], defaults: Mapping[str, Setting]) -> list[frozenset[str] | None]:
+def _idle(state: State, steps: Sequence[Step], defaults: Mapping[str, Setting]) -> _Idle:
     """What each condition has read when it was false of defaults alone; None where it was not yet. Kept with the objects that
     it is about, so that no others can have their identity."""
-    key = id(steps), id(defaults)
-    if key not in _idle_rows:
+    key = id(steps), id(defaults), state.circumstances
+    try:
+        found = _idle_rows.get(key)
+    except TypeError:  # a fact of a kind that no profile has: nothing is kept
+        return [None] * len(steps)
+    if found is None:
         if len(_idle_rows) >= 64:
             _idle_rows.clear()
-        _idle_rows[key] = steps, defaults, [None] * len(steps)
-    return _idle_rows[key][2]
+        found = _idle_rows[key] = steps, defaults, [None] * len(steps)
+    return found[2]
 
 
 def _forget(state: State, name: str) -> None:

@@ -29,7 +29,7 @@ _CONTAINERS = ("kubernetes", "compose")
 
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
-    spread, gpus = launch.engine.spread(launch), gpus_per_node(launch)
+    spread, gpus = launch.spread, gpus_per_node(launch)
     if launch.site.kind not in _CONTAINERS or spread.needs is None or gpus is None or not gpus.value.proven:
         return
     if spread.needs < gpus.value.each:

@@ -62,7 +62,7 @@ META = Rule("PAR050", "more-ranks-than-gpus", ERROR, "init")
 
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
-    spread, gpus = launch.engine.spread(launch), gpus_per_node(launch)
+    spread, gpus = launch.spread, gpus_per_node(launch)
     if spread.needs is None or spread.nodes is None or gpus is None or spread.needs <= gpus.value.each:
         return
     if spread.nodes == 1 and (spread.rendezvous is not None or gpus.value.nodes != 1):  # another rule's, or somebody adds nodes

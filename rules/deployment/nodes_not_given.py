@@ -56,7 +56,7 @@ META = Rule("PAR051", "nodes-not-given", ERROR, "init")
 
 @rule(META)
 def check(launch: Launch) -> Iterator[Finding]:
-    spread, gpus = launch.engine.spread(launch), gpus_per_node(launch)
+    spread, gpus = launch.spread, gpus_per_node(launch)
     if spread.rendezvous is None or spread.nodes != 1 or spread.needs is None or gpus is None:
         return
     if spread.needs <= gpus.value.each or launch.use("nnodes") is not None:

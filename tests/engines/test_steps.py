@@ -157,7 +157,7 @@ def test_a_condition_that_was_false_of_defaults_is_asked_again_once_what_it_read
         lambda s: s.env("A") is not None,
     ],
 )
-def test_a_condition_that_reads_more_than_settings_is_always_asked(condition: Any) -> None:
+def test_a_condition_is_asked_again_on_another_machine_and_with_other_variables(condition: Any) -> None:
     steps = [Step(Row("A", REFUSES, when=condition, says="found"), TOPIC, True)]
     found = []
     for hardware, env in ((None, {}), (Hardware(compute_capability=(9, 0)), {"A": "1"})):
