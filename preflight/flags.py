@@ -64,7 +64,7 @@ def _conditional(launch: Launch, problem: FlagProblem) -> bool:
 def newest_that_accepts(launch: Launch, problem: FlagProblem) -> str | None:
     """The newest other release that may be meant and whose parser takes the token: any that the project allows, or a post
     release of the one that is given (`0.4.4` is said of 0.4.4.post2, too)."""
-    for text in reversed(_may_be_meant(launch)):
+    for text in reversed(_may_be_meant(launch) if problem.ever else ()):
         parsed = launch.engine.parse(launch.site, text)
         refused = {other.first for other in parsed.problems if other.kind not in ("deprecated", "duplicate")}
         if problem.first not in refused:

@@ -303,8 +303,10 @@ def _collide(edits: Sequence[Edit]) -> bool:
 
 
 def _removes(diagnostic: Diagnostic, now: Iterable[Diagnostic], then: Iterable[Diagnostic]) -> bool:
-    code = diagnostic.rule.code
-    return diagnostic.severity <= NOTE or _counts(now).get(code, 0) < _counts(then)[code]
+    def count(diagnostics: Iterable[Diagnostic]) -> int:
+        return sum(one.rule.code == diagnostic.rule.code and one.severity >= diagnostic.severity for one in diagnostics)
+
+    return count(now) < count(then)
 
 
 def _no_more(now: Iterable[Diagnostic], then: Iterable[Diagnostic]) -> bool:

@@ -9,6 +9,7 @@ Only the standard library, and little of it: this is read in every lint.
 
 # No postponed annotations here: NamedTuple compiles each of them from its text, which costs 2 ms.
 import os
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -161,6 +162,10 @@ class FlagTable:
         """The life of `spelling` over all releases."""
         return self._catalogue.history(spelling)
 
+    def begins_ever(self, spelling: str) -> bool:
+        """Whether an option of some release begins like `spelling`."""
+        return self._catalogue.begins_ever(spelling)
+
     def is_before(self, version: str) -> bool:
         """Whether this release came out before `version`."""
         mine, other = version_key(self.release), version_key(version)
@@ -233,6 +238,7 @@ class Catalogue:
         self._tables: dict[tuple[int, int, str], FlagTable] = {}
         self._successors: dict[str, Successor] | None = None
         self._spelled: dict[int, dict[str, list[tuple[str, list[Any]]]]] = {}
+        self._sorted: list[str] | None = None
 
     @property
     def releases(self) -> list[str]:
@@ -282,6 +288,12 @@ class Catalogue:
         since = self.releases[deprecated.index(True)] if deprecated[last] else None
         setting = next(row[0] for row in rows if row is not None)
         return History(spelling, setting, tuple(self.timeline.spans(here)), since, self.successors.get(spelling))
+
+    def begins_ever(self, spelling: str) -> bool:
+        if self._sorted is None:
+            self._sorted = sorted({one for number in range(len(self._books)) for one in self._by_spelling(number)})
+        place = bisect_left(self._sorted, spelling)
+        return place < len(self._sorted) and self._sorted[place].startswith(spelling)
 
     def _row(self, number: int, index: int, spelling: str) -> tuple[str, list[Any]] | None:
         for setting, row in self._by_spelling(number).get(spelling, ()):

@@ -11,13 +11,28 @@ from typing import NoReturn
 
 def program() -> NoReturn:
     """The whole process. It ends without taking its objects apart one by one: that is a sixth of a small lint."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     try:
         code = main()
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:  # whoever read the report has seen enough
         code = 1
+    except KeyboardInterrupt:
+        code = 130
+    except OSError as error:
+        code = 2
+        _complain(f"preflight: the report could not be written: {error}")
     os._exit(code)
+
+
+def _complain(line: str) -> None:
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        return
 
 
 def main(argv: Sequence[str] | None = None) -> int:

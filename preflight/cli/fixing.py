@@ -6,7 +6,7 @@ from typing import TextIO
 
 from preflight.cli.arguments import Arguments
 from preflight.cli.session import Outcome, Session
-from preflight.diagnostics import Diagnostic
+from preflight.diagnostics import NOTE, Diagnostic
 from preflight.fix import Documents, bugs, fix_all, summary, unified_diff
 from preflight.fix import write as replace_file
 from preflight.lint import read
@@ -26,10 +26,14 @@ def fix(
         for path, document in documents.items():
             if relinted[path].document is not document:
                 relinted[path] = session.lint(document)
-        return [diagnostic for outcome in relinted.values() for diagnostic in outcome.diagnostics]
+        return shown()
 
-    diagnostics = [diagnostic for outcome in relinted.values() for diagnostic in outcome.diagnostics]
-    fixed = fix_all(before, diagnostics, relint, _parses, unsafe=arguments.unsafe_fixes)
+    def shown() -> list[Diagnostic]:
+        """What nobody is told of is not fixed either: notes, without --notes."""
+        found = (diagnostic for outcome in relinted.values() for diagnostic in outcome.diagnostics)
+        return [diagnostic for diagnostic in found if arguments.notes or diagnostic.severity > NOTE]
+
+    fixed = fix_all(before, shown(), relint, _parses, unsafe=arguments.unsafe_fixes)
     for line in bugs(fixed):
         stderr.write(f"preflight: {line}\n")
     changed = [path for path, document in fixed.documents.items() if document.text != before[path].text]

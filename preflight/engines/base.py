@@ -76,6 +76,8 @@ class FlagProblem(NamedTuple):
     successor: tuple[str, ...] = ()
     successor_values: Mapping[str, str] = {}
     note: str = ""
+    ever: bool = True
+    """Whether some release has an option that begins so."""
 
 
 class Parsing(NamedTuple):

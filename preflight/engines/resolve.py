@@ -66,7 +66,7 @@ class Resolver(NamedTuple):
             complete=site.complete,
         )
         trace = run_steps(state, engine.steps(self.topics, choice.version), defaults)
-        for name in _COUNTS:
+        for name in COUNTS:
             counted = settings.get(name)
             if counted is not None and isinstance(counted.value, int) and counted.value < 1:
                 settings[name] = counted._replace(value=UNKNOWN)
@@ -92,7 +92,18 @@ class Resolver(NamedTuple):
         return launch._replace(spread=engine.spread(launch))
 
 
-_COUNTS = ("tp-size", "pp-size", "dp-size", "ep-size", "attn-cp-size", "attn-dp-size", "dcp-size", "moe-dp-size", "page-size")
+COUNTS = (
+    "tp-size",
+    "pp-size",
+    "dp-size",
+    "ep-size",
+    "attn-cp-size",
+    "attn-dp-size",
+    "dcp-size",
+    "moe-dp-size",
+    "page-size",
+    "max-total-tokens",
+)
 """Nothing is computed from a count below 1."""
 
 

@@ -20,7 +20,7 @@ sglang 0.4.6.post5 to 0.5.12 srt/mem_cache/memory_pool_host.py, 0.5.23 srt/mem_c
 """
 
 from preflight.engines.sglang.facts import algorithm, at_least, hicache_active, is_mla
-from preflight.engines.steps import DIES, REFUSES, SETS, Row, Set, State, Topic
+from preflight.engines.steps import DIES, REFUSES, SETS, Row, Set, State, Topic, Unknown
 from preflight.units import GIB
 
 TOPIC = Topic("MEM043", "hicache-host-memory", "sglang", "hicache")
@@ -52,6 +52,13 @@ def _pinnable(s: State) -> int:
     return int((s.gpu.host_memory - _LEFT_TO_THE_HOST) // _ranks(s) // 10**9)
 
 
+def _pinnable_or_unknown(s: State) -> int:
+    limit = _pinnable(s)
+    if limit <= 0:
+        raise Unknown("a size that the host has")
+    return limit
+
+
 def _over_host_memory(s: State) -> bool:
     """Whether one rank asks for more than the host has, less what is left to it, or all together for more than it has."""
     size = (s.hicache_size or 0) * 10**9 if s.enable_hierarchical_cache else 0
@@ -76,7 +83,10 @@ ROWS = (
         when=_over_host_memory,
         says=_says_host_memory,
         at="hicache-size",
-        fix=(Set("hicache-size", lambda s: _pinnable(s) if _pinnable(s) > 0 else None),),
+        fix=(
+            Set("hicache-size", _pinnable_or_unknown),
+            (Set("enable-hierarchical-cache", None), Set("hicache-size", None)),
+        ),
         stage="kv-sizing",
         source="srt/mem_cache/memory_pool_host.py",
         step="kv-sizing",

@@ -14,7 +14,7 @@ Unsafe: `ep-size` decides where the experts' memory goes.
 sglang 0.5.9 srt/server_args.py; 0.5.23 srt/arg_groups/moe_hook.py, model_hook.py.
 """
 
-from preflight.engines.sglang.facts import quantization
+from preflight.engines.sglang.facts import at_least, cuda_major, quantization
 from preflight.engines.steps import REFUSES, SETS, Row, Set, Topic
 
 TOPIC = Topic("MOE003", "moe-runner-ep-size", "sglang", "moe")
@@ -47,7 +47,12 @@ ROWS = (
     Row(
         "E6",
         REFUSES,
-        when=lambda s: s.moe_runner_backend == "triton_kernel" and s.ep_size > 1 and s.model.architecture == "GptOssForCausalLM",
+        when=lambda s: (
+            s.moe_runner_backend == "triton_kernel"
+            and s.ep_size > 1
+            and s.model.architecture == "GptOssForCausalLM"
+            and (at_least(s, "0.5.5") or cuda_major(s) != 10)  # SM100 replaces the runner first
+        ),
         versions="0.5.2..",
         says="moe-runner-backend triton_kernel does not split experts, but ep-size is {ep_size}. Use "
         "ep-size 1 or another runner.",

@@ -24,7 +24,7 @@ flags = { tp-size = 4 }
 None: which of the sizes that divide is wanted is a judgement.
 
 ## Source
-sglang 0.5.9 and 0.5.23 srt/layers/vocab_parallel_embedding.py.
+sglang 0.4.6.post5 to 0.5.20 srt/layers/vocab_parallel_embedding.py; 0.5.23 pads to what divides.
 """
 
 from preflight.engines.sglang.sharding import VOCAB_PADDING, vocabulary_misfit
@@ -37,6 +37,7 @@ ROWS = (
         "vocabulary",
         DIES,
         when=lambda s: s.tp_size > 1 and vocabulary_misfit(s),
+        versions="..0.5.20",
         says=lambda s: (
             f"tp-size {s.tp_size} does not divide the vocabulary of {s.model.vocab_size:,} rows, padded to a multiple of "
             f"{VOCAB_PADDING}. Use a size that does, such as a power of two."

@@ -37,6 +37,7 @@ sglang 0.5.9 and 0.5.12.post1 srt/model_loader/weight_utils.py `get_quant_config
 0.5.9 srt/server_args.py, 0.5.23 srt/arg_groups/speculative_hook.py (the draft's quantization).
 """
 
+from preflight.engines.sglang.facts import algorithm
 from preflight.engines.steps import DIES, WARNS, Row, Set, State, Topic
 
 TOPIC = Topic("SPC021", "draft-inherits-quantization", "sglang", "early")
@@ -50,7 +51,8 @@ _FIX = (Set("speculative-draft-model-quantization", "unquant"),)
 def _inherits(s: State) -> bool:
     """Whether a draft model of its own takes the target's format, which its own checkpoint does not declare."""
     return bool(
-        s.given("quantization")
+        algorithm(s) not in (None, "NONE", "NGRAM")
+        and s.given("quantization")
         and s.quantization in _OF_THE_CHECKPOINT
         and s.given("speculative-draft-model-path")
         and not s.given("speculative-draft-model-quantization")

@@ -148,3 +148,45 @@ def test_odd_python_is_read_without_a_word(folder: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("command", [["lint", "launch.toml"], ["explain", "launch.toml"], ["--version"]])
+def test_a_report_that_cannot_be_written_is_said_and_fails(folder: Path, command: list[str]) -> None:
+    (folder / "launch.toml").write_text(LAUNCH)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "preflight", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("preflight: the report could not be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/bin/sh"), reason="no shell here")
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 1), (">&-", 1), ("2>&-", 1)])
+def test_closed_streams_are_no_traceback(folder: Path, closed: str, code: int) -> None:
+    (folder / "launch.toml").write_text(LAUNCH)
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m preflight lint launch.toml {closed}'],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_what_is_a_hidden_note_is_not_fixed(folder: Path) -> None:
+    text = 'engine = "sglang"\nengine-version = "0.5.9"\nmodel = { profile = "qwen3-8b" }\n[flags]\npp-size = 2\n'
+    (folder / "launch.toml").write_text(text)
+    assert "1 note (--notes)" in run_cli("lint", "launch.toml").stdout
+    run_cli("lint", "--fix", "--unsafe-fixes", "launch.toml")
+    assert (folder / "launch.toml").read_text() == text
+    run_cli("lint", "--fix", "--unsafe-fixes", "--notes", "launch.toml")
+    assert (folder / "launch.toml").read_text() != text

@@ -211,14 +211,30 @@ def test_chosen_fixes_never_touch_and_each_is_whole(case: tuple[str, list[Fix]])
     text, fixes = case
     documents = docs(f=text)
     chosen = [one for _, one in choose([found(documents["f"], each) for each in fixes], documents, unsafe=False)]
-    edits = [edit for group in dict.fromkeys(one.edits for one in chosen) for edit in group]
-    assert not any(overlap(one, other) for number, one in enumerate(edits) for other in edits[:number])
+    groups = list(dict.fromkeys(one.edits for one in chosen))
+    assert not any(
+        overlap(one, other)
+        for number, group in enumerate(groups)
+        for one in group
+        for before in groups[:number]
+        for other in before
+    )
+    edits = [edit for group in groups for edit in group]
     # Applied from left to right, with everything between the edits as it was.
     expected, position = "", 0
     for edit in sorted(edits, key=lambda edit: edit.span):
         expected += text[position : edit.span.start] + edit.text
         position = edit.span.end
     assert apply(documents, chosen)["f"].text == expected + text[position:]
+
+
+def test_an_insertion_beside_a_deletion_of_the_same_fix_applies() -> None:
+    beside = fix(("f", 0, 3, ""), ("f", 3, 3, "new"))
+    documents = docs(f="old!")
+    assert [one for _, one in choose([found(documents["f"], beside)], documents, unsafe=False)] == [beside]
+    assert apply(documents, [beside])["f"].text == "new!"
+    inside = fix(("f", 0, 3, ""), ("f", 2, 2, "new"))
+    assert choose([found(documents["f"], inside)], documents, unsafe=False) == []
 
 
 @given(st.text("abcde", max_size=12), st.lists(st.tuples(st.sampled_from("abcde"), st.text("cdeF", max_size=1)), max_size=4))

@@ -60,7 +60,7 @@ _SUPPRESSED = "==SUPPRESS=="
 """The default of an old spelling that sets nothing where it is not given."""
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def defaults(release: str, project: str | None = None) -> dict[str, Setting]:
     """What a release takes where nothing is given; None and False are left out."""
     found = {}
@@ -181,4 +181,5 @@ def _problem(problem: Problem, flags: FlagTable, site: LaunchSite) -> FlagProble
         successor=() if successor is None else successor.argv,
         successor_values={} if successor is None else successor.values,
         note="" if successor is None else successor.note,
+        ever=problem.kind != "unknown" or flags.begins_ever(typed),
     )

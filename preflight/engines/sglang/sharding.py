@@ -6,16 +6,20 @@ quantization/fp8.py, awq.py, gptq.py, distributed/utils.py `divide`.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
-from preflight.engines.sglang.facts import on_cuda
+from preflight.engines.sglang.facts import config_quantization, on_amd, on_cuda, quantization
 from preflight.engines.sglang.kv import attention_tp
 from preflight.engines.steps import State
 from preflight.model.types import Component
 from preflight.records import NamedTuple
 
 VOCAB_PADDING = 64
+_PADS = ("flashinfer_trtllm", "flashinfer_trtllm_routed")
+"""Runners that pad the width of experts to whole 128 columns."""
+_LEAST_GROUP = 32
 _GROUPED = re.compile(r"(?:fp8-block-|int4-g|int8-g)(\d+)")
 
 
@@ -41,20 +45,24 @@ def attention_heads_misfit(s: State) -> bool:
 
 def fitting_sizes(s: State, whole: int) -> list[int]:
     """The tensor-parallel sizes up to the next power of two above the present one that divide `whole`."""
-    most = 1 << max(1, int(s.tp_size)).bit_length()
+    most = min(whole, 1 << max(1, int(s.tp_size)).bit_length())
     return [size for size in range(1, most + 1) if whole % size == 0]
 
 
 def vocabulary_misfit(s: State) -> bool:
-    """The vocabulary is padded to whole 64 rows before it is divided."""
-    if s.enable_dp_attention or (s.attn_dp_size or 1) > 1 or s.enable_dp_lm_head:
+    """The vocabulary is padded to whole 64 rows before it is divided; on CPUs, to what divides."""
+    if not (on_cuda(s) or on_amd(s)) or s.enable_dp_attention or (s.attn_dp_size or 1) > 1 or s.enable_dp_lm_head:
         return False
     padded = -(-s.model.vocab_size // VOCAB_PADDING) * VOCAB_PADDING
     return bool(padded % s.tp_size)
 
 
 def misfits(s: State) -> Iterator[Misfit]:
-    """Quantized widths that are no whole number of groups on one rank. Silent where the group of a format is not known."""
+    """Quantized widths that are no whole number of groups on one rank. Silent where the group of a format is not known, and
+    off CUDA, where weights are padded.
+    """
+    if not on_cuda(s):
+        return
     tp, ep = int(s.tp_size), int(s.ep_size or 1)
     if tp == 1 or tp % ep or s.enable_dp_attention or (s.attn_dp_size or 1) > 1:
         return
@@ -66,6 +74,10 @@ def misfits(s: State) -> Iterator[Misfit]:
             continue
         group = int(match[1])
         if component.shard == "experts":
+            if s.moe_runner_backend in _PADS:
+                continue
+            if _falls_back(s):
+                group = math.gcd(group, _LEAST_GROUP)
             width, ranks = component.inner or s.model.moe_intermediate_size, expert_ranks
         elif component.shard == "columns" or (component.shard == "shared-experts" and shared_are_split):
             width, ranks = _inner_width(component, s.model.hidden_size), tp
@@ -73,6 +85,11 @@ def misfits(s: State) -> Iterator[Misfit]:
             continue
         if width is not None and ranks > 1 and (width % ranks or width // ranks % group):
             yield Misfit(component.name, width, ranks, group)
+
+
+def _falls_back(s: State) -> bool:
+    """Whether experts that Marlin cannot read are read by kernels that halve the group until it divides (moe_wna16.py)."""
+    return quantization(s) == "moe_wna16" or config_quantization(s) == "awq"
 
 
 def _inner_width(component: Component, hidden: int) -> int | None:
