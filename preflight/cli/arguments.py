@@ -75,7 +75,7 @@ def _with_options(words: Sequence[str]) -> Arguments:
     add("--force-exclude", action="store_true", help="leave out excluded files even when they are named")
     add("--output-file", metavar="FILE", help="write the report here instead of standard output")
     add("--statistics", action="store_true", help="how often each rule was found")
-    add("--notes", action="store_true", help="print notes, too")
+    add("--notes", action="store_true", help="print notes, too, and fix what they are about")
     add("--color", choices=("auto", "always", "never"), help="colour (default: auto)")
     add("--stdin-filename", metavar="FILE", help="what standard input is taken for")
     add("--jobs", type=int, metavar="N", help="processes for many files (default: one per processor)")

@@ -189,8 +189,11 @@ def lint_paths(session: Session, paths: list[str], jobs: int, *, keep_documents:
     from multiprocessing import get_all_start_methods, get_context
 
     context = get_context("fork" if "fork" in get_all_start_methods() else None)
+    first = _lightened(session.lint_path(paths[0]), keep_documents)  # what every lint loads is loaded before the processes part
+    rest = paths[1:]
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(session,)) as pool:
-        return list(pool.map(partial(_in_worker, keep_documents), paths, chunksize=max(1, min(64, len(paths) // (workers * 4)))))
+        size = max(1, min(64, len(rest) // (workers * 4)))
+        return [first, *pool.map(partial(_in_worker, keep_documents), rest, chunksize=size)]
 
 
 def _start_worker(session: Session) -> None:

@@ -11,7 +11,7 @@ import tomli
 from preflight.launch import Token
 from preflight.readers.toml import Toml
 from preflight.readers.toml_scan import PAIR, Item
-from preflight.readers.toml_text import NUMBER_TEXT, key_spelling, number_value, quoted
+from preflight.readers.toml_text import NUMBER_TEXT, flag_of, key_spelling, number_value, quoted
 from preflight.records import NamedTuple
 from preflight.text import Edit, Span, apply_edits
 
@@ -51,16 +51,23 @@ class LaunchEditor:
         return None if place is None else self._checked(place, name, value)
 
     def delete(self, first: int, last: int) -> Edit | None:
-        """One whole flag at a time: the tokens of several keys are no one edit."""
+        """One whole flag at a time: the tokens of several keys are no one edit. Not one that hides a flag shared by all
+        launches, which would then apply."""
         at = 0
         for entry in self.entries:
             if at == first and last == at + len(entry.tokens) - 1 and entry.tokens:
-                if entry.tokens[0].source is None or entry.item.key is None:
+                if entry.tokens[0].source is None or entry.item.key is None or self._hides(entry):
                     return None
                 edit = self._taken_out(entry.item)
                 return None if edit is None else self._checked(edit, entry.item.key.value, None, own=entry.own)
             at += len(entry.tokens)
         return None
+
+    def _hides(self, entry: Entry) -> bool:
+        if not entry.own or self.launch is self.toml.root:
+            return False
+        shared = (self.toml.root.entries or {}).get("flags")
+        return shared is not None and any(flag_of(name) == entry.flag for name in shared.entries or {})
 
     def _taken_out(self, item: Item) -> Edit | None:
         document, key = self.toml.document, item.key

@@ -91,6 +91,16 @@ def test_a_flag_is_taken_out_with_its_line_or_comma(before: str, tokens: tuple[i
     assert deleted(before, *tokens) == after
 
 
+def test_a_flag_that_hides_a_shared_one_is_not_taken_out() -> None:
+    """The launch would then have the shared value, not none."""
+    text = HEAD + "[flags]\na-b = 1\n[[launch]]\n[launch.flags]\na_b = 2\nc = 3\n"
+    (site,) = sites(text)
+    words = [token.value for token in site.argv]
+    assert words == ["--a-b", "2", "--c", "3"]
+    assert site.editor.delete(0, 1) is None
+    assert deleted(text, 2, 3) == text.replace("c = 3\n", "")
+
+
 def test_a_default_of_several_launches_is_not_taken_out_for_one() -> None:
     text = HEAD + "[flags]\na = 1\n[[launch]]\n[[launch]]\n"
     assert sites(text)[0].editor.delete(0, 1) is None
