@@ -20,6 +20,8 @@ from preflight.readers.shellwords import scan_word, skip_blanks, split_words
 from preflight.records import NamedTuple
 from preflight.text import VERBATIM, Document, Located, Text
 
+_READ = frozenset({"ARG", "FROM", "ENV", "ENTRYPOINT", "CMD", "RUN", "COPY", "ADD"})
+_WORD = re.compile(r"[ \t]*([A-Za-z]+)(?!\\)\b")
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
 _HEREDOC = re.compile(r"<<-?([\"']?)(\w+)\1")
 _PAIR = re.compile(r"[A-Za-z_]\w*=")
@@ -37,6 +39,9 @@ class Instruction(NamedTuple):
 def instructions(document: Document) -> Iterator[Instruction]:
     until: str | None = None
     for line in logical_lines(document.text):
+        word = _WORD.match(document.text, line.start)
+        if until is None and word is not None and word[1].upper() not in _READ:
+            continue
         text = line_text(document, line.start, line.end, _CODEC)
         if until is not None:  # inside a here-document of RUN or COPY
             until = None if text.value.strip() == until else until

@@ -22,6 +22,8 @@ class ContinuedCodec:
         self.pattern = _CONTINUES if comments else _PLAIN_CONTINUES
 
     def decode(self, raw: str) -> Decoded | None:
+        if "\\" not in raw:
+            return Decoded(raw)
         values: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -55,6 +57,14 @@ def logical_lines(text: str, comment: str = "#") -> Iterator[Line]:
     at, size = 0, len(text)
     while at < size:
         start = at
+        newline = text.find("\n", at)
+        alone = text[at : size if newline < 0 else newline]
+        if "\\" not in alone:  # most lines are
+            at = size if newline < 0 else newline + 1
+            content = alone.strip()
+            if content and content[0] not in comment:
+                yield Line(start, start + len(alone.rstrip("\r")))
+            continue
         while True:
             newline = text.find("\n", at)
             stop = size if newline < 0 else newline
