@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from preflight.diagnostics import NOTE, SAFE, UNSAFE, Diagnostic, Fix
 from preflight.records import NamedTuple
-from preflight.text import Document, Edit, Span, apply_edits
+from preflight.text import Document, Edit, Span, apply_edits, collide
 
 ROUNDS = 10
 
@@ -103,7 +103,7 @@ def applies(fix: Fix, documents: Documents) -> bool:
     edits = fix.edits
     if any(edit.path not in documents or not _inside(edit.span, documents[edit.path]) for edit in edits):
         return False
-    if any(_same_place(edit, other) for number, edit in enumerate(edits) for other in edits[:number]):
+    if collide(edits):  # beside each other they may stand: the fix was proved with both
         return False
     if any("\ud800" <= char <= "\udfff" for edit in edits for char in edit.text):
         return False
@@ -112,14 +112,6 @@ def applies(fix: Fix, documents: Documents) -> bool:
 
 def _inside(span: Span, document: Document) -> bool:
     return 0 <= span.start <= span.end <= len(document.text)
-
-
-def _same_place(one: Edit, other: Edit) -> bool:
-    """Whether two edits of one fix touch the same characters, or insert at one place. An insertion at the border of another
-    edit is beside it: the fix was proved with both."""
-    if one.path != other.path:
-        return False
-    return one.span == other.span or (one.span.start < other.span.end and other.span.start < one.span.end)
 
 
 def overlap(one: Edit, other: Edit) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from itertools import pairwise
 
 from preflight.copies import merged
 from preflight.diagnostics import NOTE, Diagnostic, Fix, Severity
@@ -21,7 +20,7 @@ from preflight.readers import reader_for
 from preflight.records import NamedTuple
 from preflight.registry import Registry, registry
 from preflight.selection import EVERYTHING, Selection
-from preflight.text import Document, Edit, Place, Text, apply_edits
+from preflight.text import Document, Place, Text, apply_edits, collide
 
 _CAPACITY = ("CAP001", "CAP002", "CAP003", "CAP004", "CAP005")
 _CAUSES = {
@@ -83,18 +82,17 @@ def lint_document(document: Document, context: Context = NO_CONTEXT, chosen: Sel
     seen: Seen = {}
     result = examine(document, context, seen)
     launches = [_without_effects(resolved.diagnostics) for resolved in result.launches]
-    shown = [
-        (number, diagnostic)
+    candidates = [
+        Candidate(number, diagnostic, fix)
         for number, diagnostics in (*enumerate(launches), (None, list(result.others)))
         for diagnostic in diagnostics
         if diagnostic.fixes and chosen.holds(diagnostic.rule.code)
+        for fix in diagnostic.fixes
     ]
-    candidates = [Candidate(number, one, fix) for number, one in shown for fix in one.fixes]
     holding = {id(candidate.fix) for candidate in prove(candidates, result, context, seen)} if candidates else set()
-    fixable = {id(diagnostic) for _, diagnostic in shown}
 
     def proved(diagnostic: Diagnostic) -> Diagnostic:
-        if id(diagnostic) not in fixable:
+        if not diagnostic.fixes or not chosen.holds(diagnostic.rule.code):
             return diagnostic
         return diagnostic._replace(fixes=tuple(fix for fix in diagnostic.fixes if id(fix) in holding))
 
@@ -281,7 +279,7 @@ def _with(together: list[Candidate], result: FileResult, context: Context, seen:
     """The document with the fixes; None where they collide, or change more than their own launches for the worse."""
     document = result.document
     edits = list(dict.fromkeys(edit for candidate in together for edit in candidate.fix.edits))
-    if _collide(edits) or any(edit.path != document.path for edit in edits):
+    if collide(edits) or any(edit.path != document.path for edit in edits):
         return None
     after = examine(Document(document.path, apply_edits(document.text, edits), bom=document.bom), context, seen, reuse=True)
     if len(after.launches) != len(result.launches) or not _no_more(after.others, result.others):
@@ -294,12 +292,6 @@ def _with(together: list[Candidate], result: FileResult, context: Context, seen:
 
 def _concerning(candidate: Candidate, result: FileResult) -> tuple[Diagnostic, ...]:
     return result.others if candidate.launch is None else result.launches[candidate.launch].diagnostics
-
-
-def _collide(edits: Sequence[Edit]) -> bool:
-    """Whether two edits touch the same characters, or insert at the same place."""
-    spans = sorted(edit.span for edit in edits)
-    return any(first.end > second.start or first == second for first, second in pairwise(spans))
 
 
 def _removes(diagnostic: Diagnostic, now: Iterable[Diagnostic], then: Iterable[Diagnostic]) -> bool:

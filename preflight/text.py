@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
 from preflight.records import NamedTuple
@@ -239,6 +240,15 @@ class Text:
 
     def replace_all(self, new: str) -> Edit | None:
         return self.replace(0, len(self.value), new)
+
+
+def collide(edits: Sequence[Edit]) -> bool:
+    """Whether two of the edits touch the same characters, or insert at the same place. An insertion at the border of another
+    edit is beside it."""
+    placed = sorted((edit.path, edit.span) for edit in edits)
+    return any(
+        path == other and (first.end > second.start or first == second) for (path, first), (other, second) in pairwise(placed)
+    )
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:

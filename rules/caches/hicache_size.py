@@ -19,7 +19,7 @@ sglang 0.4.6.post5 to 0.5.12 srt/mem_cache/memory_pool_host.py, 0.5.23 srt/mem_c
 0.5.20 and 0.5.23 srt/arg_groups/hicache_hook.py.
 """
 
-from preflight.engines.sglang.facts import algorithm, at_least, hicache_active, is_mla
+from preflight.engines.sglang.facts import algorithm, at_least, hicache_active, is_mla, ranks
 from preflight.engines.steps import DIES, REFUSES, SETS, Row, Set, State, Topic, Unknown
 from preflight.units import GIB
 
@@ -44,7 +44,7 @@ _LEFT_TO_THE_HOST = 10 * GIB
 
 def _ranks(s: State) -> int:
     """Processes of a node that pin a cache each."""
-    return max(1, int(s.tp_size or 1) * int(s.pp_size or 1) // max(1, int(s.nnodes or 1)))
+    return max(1, ranks(s) // max(1, int(s.nnodes or 1)))
 
 
 def _pinnable(s: State) -> int:
@@ -68,8 +68,8 @@ def _over_host_memory(s: State) -> bool:
 
 
 def _says_host_memory(s: State) -> str:
-    ranks = _ranks(s)
-    each = f"{s.hicache_size:g} GB" + (f" for each of {ranks} ranks of a node" if ranks > 1 else "")
+    processes = _ranks(s)
+    each = f"{s.hicache_size:g} GB" + (f" for each of {processes} ranks of a node" if processes > 1 else "")
     host = s.gpu.host_memory / 10**9
     limit = _pinnable(s)
     remedy = f"Use {limit} or less" if limit > 0 else "Turn enable-hierarchical-cache off"

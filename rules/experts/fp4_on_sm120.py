@@ -33,7 +33,7 @@ Unsafe: a runner with kernels for this GPU. For the automatic choice none: the r
 sglang 0.5.15.post1 and 0.5.23 srt/arg_groups (MoE runner by GPU); public reports of launches on SM120 before 0.5.16.
 """
 
-from preflight.engines.sglang.facts import cuda_major, sm_major
+from preflight.engines.sglang.facts import TRTLLM_RUNNERS, cuda_major, sm_major
 from preflight.engines.steps import WARNS, Row, Set, Topic
 
 TOPIC = Topic("MOE009", "fp4-experts-on-sm120", "sglang", "early")
@@ -58,7 +58,7 @@ ROWS = (
         WARNS,
         when=lambda s: (
             s.given("moe-runner-backend")
-            and s.moe_runner_backend in ("flashinfer_trtllm", "flashinfer_trtllm_routed")
+            and s.moe_runner_backend in TRTLLM_RUNNERS
             and cuda_major(s) == 12
             and s.model.experts > 0
         ),

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,16 @@ from preflight.text import Document
 from tests.command import run_cli
 
 LAUNCH = 'engine = "sglang"\nengine-version = "0.5.9"\n[flags]\ntp-sze = 8\n'
+
+
+def process(*command: str, **streams: Any) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, where the checkout can be imported."""
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    return subprocess.run(command, text=True, timeout=60, env=env, check=False, **piped)
+
+
+PREFLIGHT = (sys.executable, "-m", "preflight")
 
 
 @pytest.fixture
@@ -30,13 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_named_pipe_is_an_unreadable_file_and_is_not_waited_for(folder: Path, name: str) -> None:
     os.mkfifo(folder / name)
     for command in ("lint", "explain"):
-        done = subprocess.run(
-            [sys.executable, "-m", "preflight", command, name],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        )
+        done = process(*PREFLIGHT, command, name)
         assert done.returncode == 2
         assert "no regular file" in done.stdout + done.stderr
     assert run_cli("lint", ".").code == 0
@@ -125,14 +130,7 @@ def test_whoever_stops_reading_the_report_gets_no_traceback(folder: Path, comman
     (folder / "launch.toml").write_text(LAUNCH)
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "preflight", *command],
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    done = process(*PREFLIGHT, *command, stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
 
@@ -140,13 +138,7 @@ def test_whoever_stops_reading_the_report_gets_no_traceback(folder: Path, comman
 def test_odd_python_is_read_without_a_word(folder: Path) -> None:
     """`1if` is a warning of Python's compiler, which goes to standard error."""
     (folder / "start.py").write_text('import subprocess\nx = 1if 1else 0\nsubprocess.run(["vllm", "serve", "m", "\\d"])\n')
-    done = subprocess.run(
-        [sys.executable, "-W", "default", "-m", "preflight", "lint", "start.py"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    done = process(sys.executable, "-W", "default", *PREFLIGHT[1:], "lint", "start.py")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -155,14 +147,7 @@ def test_odd_python_is_read_without_a_word(folder: Path) -> None:
 def test_a_report_that_cannot_be_written_is_said_and_fails(folder: Path, command: list[str]) -> None:
     (folder / "launch.toml").write_text(LAUNCH)
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "preflight", *command],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        )
+        done = process(*PREFLIGHT, *command, stdout=full)
     assert done.returncode == 2
     assert done.stderr.startswith("preflight: the report could not be written: ")
     assert done.stderr.count("\n") == 1
@@ -172,13 +157,7 @@ def test_a_report_that_cannot_be_written_is_said_and_fails(folder: Path, command
 @pytest.mark.parametrize(("closed", "code"), [("<&-", 1), (">&-", 1), ("2>&-", 1)])
 def test_closed_streams_are_no_traceback(folder: Path, closed: str, code: int) -> None:
     (folder / "launch.toml").write_text(LAUNCH)
-    done = subprocess.run(
-        ["/bin/sh", "-c", f'"{sys.executable}" -m preflight lint launch.toml {closed}'],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    done = process("/bin/sh", "-c", f'"{sys.executable}" -m preflight lint launch.toml {closed}')
     assert (done.returncode, done.stderr) == (code, "")
 
 

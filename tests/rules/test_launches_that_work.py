@@ -9,15 +9,15 @@ from preflight.lint import lint_document
 from preflight.text import Document
 
 
-def found(version: str, model: str, flags: str, *, hardware: str = "", env: str = "") -> list[Diagnostic]:
+def found(version: str, model: str, flags: str, *, hardware: str = "") -> list[Diagnostic]:
     text = f'engine = "sglang"\nengine-version = "{version}"\nmodel = {{ profile = "{model}" }}\n'
     text += f'hardware = {{ profile = "{hardware}" }}\n' if hardware else ""
-    return list(lint_document(Document("launch.toml", f"{text}[flags]\n{flags}\n[env]\n{env}\n")).diagnostics)
+    return list(lint_document(Document("launch.toml", f"{text}[flags]\n{flags}\n")).diagnostics)
 
 
-def errors(*launch: str, hardware: str = "", env: str = "") -> list[str]:
+def errors(*launch: str, hardware: str = "") -> list[str]:
     version, model, flags = launch
-    return [one.rule.code for one in found(version, model, flags, hardware=hardware, env=env) if one.severity is ERROR]
+    return [one.rule.code for one in found(version, model, flags, hardware=hardware) if one.severity is ERROR]
 
 
 def test_since_0_5_23_the_vocabulary_is_padded_to_what_divides() -> None:

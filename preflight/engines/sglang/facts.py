@@ -41,6 +41,8 @@ DRAFT_COUNTED = "0.5.14"
 """The release from which a draft's weights and cache count before sizing: 0.5.15 by its source, and an image of 0.5.14 printed
 the message that came with it; 0.5.12 does not count them."""
 _EAGLE_FAMILY = frozenset({"EAGLE", "EAGLE3", "NEXTN", "STANDALONE"})
+TRTLLM_RUNNERS = ("flashinfer_trtllm", "flashinfer_trtllm_routed")
+"""MoE runners with the TensorRT-LLM kernels of FlashInfer."""
 
 
 def at_least(s: State, version: str) -> bool:

@@ -10,15 +10,13 @@ import math
 import re
 from collections.abc import Iterator
 
-from preflight.engines.sglang.facts import config_quantization, on_amd, on_cuda, quantization
+from preflight.engines.sglang.facts import TRTLLM_RUNNERS, config_quantization, on_amd, on_cuda, quantization
 from preflight.engines.sglang.kv import attention_tp
 from preflight.engines.steps import State
 from preflight.model.types import Component
 from preflight.records import NamedTuple
 
 VOCAB_PADDING = 64
-_PADS = ("flashinfer_trtllm", "flashinfer_trtllm_routed")
-"""Runners that pad the width of experts to whole 128 columns."""
 _LEAST_GROUP = 32
 _GROUPED = re.compile(r"(?:fp8-block-|int4-g|int8-g)(\d+)")
 
@@ -74,7 +72,7 @@ def misfits(s: State) -> Iterator[Misfit]:
             continue
         group = int(match[1])
         if component.shard == "experts":
-            if s.moe_runner_backend in _PADS:
+            if s.moe_runner_backend in TRTLLM_RUNNERS:  # they pad the width to whole 128 columns
                 continue
             if _falls_back(s):
                 group = math.gcd(group, _LEAST_GROUP)
